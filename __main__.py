@@ -1,0 +1,26 @@
+"""Pathways from a stack file: read the settings, build the platform, export the outputs."""
+
+import pulumi
+from pulumi.runtime.config import get_config_env
+
+from pathways import plan, stackfile
+from pathways.faults import StackError
+
+
+def main() -> None:
+    try:
+        settings, warnings = stackfile.from_pulumi(get_config_env(), pulumi.get_stack())
+    except StackError as error:
+        # A RunError is printed as it is, without a traceback, and ends the update before anything is registered.
+        raise pulumi.RunError(str(error)) from None
+    for warning in warnings:
+        pulumi.warn(str(warning))
+
+    # Imported here because it takes most of a second, which a faulty stack file need not wait for.
+    from components import gke_platform
+
+    for name, value in gke_platform.build(plan.make(settings)).items():
+        pulumi.export(name, value)
+
+
+main()

@@ -1,0 +1,1 @@
+"""`pathways`: what a person at a terminal wants to know or do."""

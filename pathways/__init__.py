@@ -1,0 +1,1 @@
+"""What a Pathways deployment is: settings in, plain data out. No Pulumi, no network, no clock."""

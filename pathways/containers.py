@@ -1,0 +1,170 @@
+"""The containers of Pathways on GKE.
+
+Source: Introduction to Pathways on Cloud (arguments, environment, ports); resources and the worker's further
+variables as xpk and pathways-job set them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pathways import endpoints, images
+from pathways.settings import Settings
+from pathways.topology import SliceShape
+
+Container = dict[str, Any]
+
+COORDINATOR_LABEL = "jobset.sigs.k8s.io/coordinator"
+SHARED_TMP = {"name": "shared-tmp", "mountPath": "/tmp"}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a container of the head may use: vCPUs and memory in GB (10^9 bytes)."""
+
+    cpu: int
+    gigabytes: int
+
+    def resources(self) -> dict[str, Any]:
+        return {"limits": {"cpu": str(self.cpu), "memory": f"{self.gigabytes}G"}}
+
+
+RESOURCE_MANAGER_LIMITS = Limits(cpu=8, gigabytes=32)
+PROXY_LIMITS = Limits(cpu=16, gigabytes=100)
+CLIENT_LIMITS = Limits(cpu=24, gigabytes=100)
+
+
+def head_limits(settings: Settings) -> tuple[int, int]:
+    """vCPUs and GB of memory that the head pod takes in all."""
+    present = [RESOURCE_MANAGER_LIMITS, PROXY_LIMITS]
+    if settings.workload.mode == "batch":
+        present.append(CLIENT_LIMITS)
+    return sum(limits.cpu for limits in present), sum(limits.gigabytes for limits in present)
+
+
+def resource_manager(settings: Settings, shape: SliceShape, scratch: str) -> Container:
+    """The resource manager; knows the shape and number of slices it has to expect."""
+    return {
+        "name": "pathways-rm",
+        "image": images.server(settings.runtime),
+        "imagePullPolicy": "Always",
+        "env": [
+            _annotation("REPLICATED_JOB_NAME", "jobset.sigs.k8s.io/replicatedjob-name"),
+            _annotation("JOBSET_NAME", "jobset.sigs.k8s.io/jobset-name"),
+            _label("HOST_ADDRESS", COORDINATOR_LABEL),
+            _value("TPU_SKIP_MDS_QUERY", "true"),
+        ],
+        "args": [
+            f"--server_port={endpoints.RESOURCE_MANAGER_PORT}",
+            "--node_type=resource_manager",
+            f"--instance_count={settings.slices.count}",
+            f"--instance_type={shape.instance_type}",
+            f"--gcs_scratch_location={scratch}",
+            *_object_lifecycle(settings),
+        ],
+        "ports": _ports(endpoints.RESOURCE_MANAGER_PORT, endpoints.RESOURCE_MANAGER_AUXILIARY_PORT),
+        "resources": RESOURCE_MANAGER_LIMITS.resources(),
+    }
+
+
+def proxy(settings: Settings, scratch: str) -> Container:
+    """The IFRT proxy server, which JAX clients connect to."""
+    return {
+        "name": "pathways-proxy",
+        "image": images.proxy_server(settings.runtime),
+        "imagePullPolicy": "Always",
+        "env": [_label("PATHWAYS_HEAD", COORDINATOR_LABEL)],
+        "args": [
+            f"--resource_manager_address=$(PATHWAYS_HEAD):{endpoints.RESOURCE_MANAGER_PORT}",
+            f"--server_port={endpoints.PROXY_PORT}",
+            f"--gcs_scratch_location={scratch}",
+        ],
+        "ports": _ports(endpoints.PROXY_PORT),
+        "resources": PROXY_LIMITS.resources(),
+    }
+
+
+def worker(settings: Settings, shape: SliceShape, scratch: str) -> Container:
+    """A worker, one on each TPU VM."""
+    return {
+        "name": "worker",
+        "image": images.server(settings.runtime),
+        "imagePullPolicy": "Always",
+        "env": [
+            _value("TPU_MIN_LOG_LEVEL", "0"),
+            _value("TF_CPP_MIN_LOG_LEVEL", "0"),
+            _value("XCLOUD_ENVIRONMENT", "GCP"),
+            _value("MEGASCALE_GRPC_ENABLE_XOR_TRACER", "false"),
+            _label("MEGASCALE_NUM_SLICES", "jobset.sigs.k8s.io/replicatedjob-replicas"),
+            _annotation("JOBSET_NAME", "jobset.sigs.k8s.io/jobset-name"),
+            _annotation("REPLICATED_JOB_NAME", "jobset.sigs.k8s.io/replicatedjob-name"),
+            _label("MEGASCALE_SLICE_ID", "jobset.sigs.k8s.io/job-index"),
+            # Kubernetes expands $(VAR) only for variables earlier in the list.
+            _label("PATHWAYS_HEAD", COORDINATOR_LABEL),
+            _value("MEGASCALE_COORDINATOR_ADDRESS", "$(PATHWAYS_HEAD)"),
+        ],
+        "args": [
+            f"--server_port={endpoints.WORKER_PORT}",
+            f"--resource_manager_address=$(PATHWAYS_HEAD):{endpoints.RESOURCE_MANAGER_PORT}",
+            f"--gcs_scratch_location={scratch}",
+            *_object_lifecycle(settings),
+        ],
+        "ports": _ports(endpoints.WORKER_PORT),
+        "resources": {"limits": {"google.com/tpu": str(shape.chips_per_vm)}},
+        "volumeMounts": [SHARED_TMP],
+    }
+
+
+def client(settings: Settings) -> Container:
+    """The JAX client of a batch workload, in the head pod beside the proxy."""
+    workload = settings.workload
+    return {
+        "name": "main",
+        "image": workload.image,
+        "imagePullPolicy": "Always",
+        **({"command": list(workload.command)} if workload.command else {}),
+        **({"args": list(workload.args)} if workload.args else {}),
+        "env": [
+            _label("PATHWAYS_HEAD", COORDINATOR_LABEL),
+            *(_value(name, value) for name, value in client_variables("$(PATHWAYS_HEAD)").items()),
+            *(_value(variable.name, variable.value) for variable in workload.env),
+        ],
+        "resources": CLIENT_LIMITS.resources(),
+        "volumeMounts": [SHARED_TMP],
+    }
+
+
+def client_variables(head: str) -> dict[str, str]:
+    """What a JAX client must have in its environment to reach the proxy on host `head`."""
+    return {
+        "JAX_PLATFORMS": "proxy",
+        "XCLOUD_ENVIRONMENT": "GCP",
+        "JAX_BACKEND_TARGET": f"grpc://{head}:{endpoints.PROXY_PORT}",
+    }
+
+
+def _object_lifecycle(settings: Settings) -> list[str]:
+    """The flag is on unless it is turned off, so only the stack's own rules need to say so."""
+    return ["--enable_gcs_olm=false"] if settings.scratch.lifecycle_owner == "stack" else []
+
+
+def _ports(*numbers: int) -> list[dict[str, Any]]:
+    return [{"containerPort": number, "protocol": "TCP"} for number in numbers]
+
+
+def _value(name: str, value: str) -> dict[str, Any]:
+    return {"name": name, "value": value}
+
+
+def _label(name: str, label: str) -> dict[str, Any]:
+    return _field(name, f"metadata.labels['{label}']")
+
+
+def _annotation(name: str, annotation: str) -> dict[str, Any]:
+    return _field(name, f"metadata.annotations['{annotation}']")
+
+
+def _field(name: str, path: str) -> dict[str, Any]:
+    # The API server fills apiVersion in; stating it keeps what is declared equal to what is stored.
+    return {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}

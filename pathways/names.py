@@ -1,0 +1,70 @@
+"""Every name Google and Kubernetes see, each derived once. Explicit and stable, never random."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathways.settings import Settings
+
+HEAD_JOB = "pathways-head"
+WORKER_JOB = "worker"
+HEAD_POOL = "cpu-np"
+
+# Longest value of a Kubernetes label; the JobSet coordinator address is one.
+LABEL_LIMIT = 63
+
+
+def stem(stack: str) -> str:
+    """A deployment's default name: the stack's, in the alphabet Google accepts."""
+    return re.sub(r"[^a-z0-9]+", "-", stack.lower()).strip("-") or "pathways"
+
+
+def coordinator(job_set: str) -> str:
+    """Host name of the head pod, as JobSet writes it into the label jobset.sigs.k8s.io/coordinator."""
+    return f"{job_set}-{HEAD_JOB}-0-0.{job_set}"
+
+
+def longest_job_set_name() -> int:
+    """Characters a JobSet name may have so that the coordinator address still fits into a label."""
+    return (LABEL_LIMIT - len(coordinator(""))) // 2
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of one deployment's Google resources."""
+
+    cluster: str
+    network: str
+    subnetwork: str
+    router: str
+    nat: str
+    service_account: str
+    scratch_role: str
+    bucket: str
+    head_pool: str
+    tpu_pools: tuple[str, ...]
+    workload_policy: str
+
+    POD_RANGE = "pods"
+    SERVICE_RANGE = "services"
+
+
+def of(settings: Settings) -> Names:
+    """Derive all names from the settings."""
+    name = settings.name
+    return Names(
+        cluster=name,
+        network=name,
+        subnetwork=f"{name}-{settings.region}",
+        router=f"{name}-router",
+        nat=f"{name}-nat",
+        service_account=f"{name}-nodes",
+        scratch_role="pathwaysScratchLifecycle_" + name.replace("-", "_"),
+        bucket=settings.scratch.bucket or f"{settings.project}-{name}-scratch",
+        head_pool=HEAD_POOL,
+        tpu_pools=tuple(f"tpu-np-{index}" for index in range(settings.slices.count)),
+        workload_policy=f"{name}-slices",
+    )

@@ -1,0 +1,44 @@
+"""The scratch bucket: what it keeps, for how long, and who may do what in it.
+
+Source: Pathways porting guide (permissions of --enable_gcs_olm), Introduction to Pathways on Cloud (the flag).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pathways import names
+from pathways.settings import Settings
+
+# Objects come and go, and the bucket's own metadata is read, in either mode.
+ROLES = ("roles/storage.objectUser", "roles/storage.legacyBucketReader")
+# The resource manager writes lifecycle rules itself when --enable_gcs_olm is on.
+LIFECYCLE_PERMISSIONS = ("storage.buckets.get", "storage.buckets.update")
+
+
+@dataclass(frozen=True)
+class ScratchBucket:
+    """One bucket. `lifecycle_days` is None where Pathways writes the rules; `permissions` go into a custom role."""
+
+    name: str
+    location: str
+    uri: str
+    lifecycle_days: int | None
+    roles: tuple[str, ...]
+    permissions: tuple[str, ...]
+    force_destroy: bool
+
+
+def of(settings: Settings) -> ScratchBucket:
+    """The bucket of a stack, in the slices' region."""
+    scratch, bucket = settings.scratch, names.of(settings).bucket
+    by_stack = scratch.lifecycle_owner == "stack"
+    return ScratchBucket(
+        name=bucket,
+        location=settings.region,
+        uri="gs://" + "/".join(part for part in (bucket, scratch.prefix) if part),
+        lifecycle_days=scratch.retention_days if by_stack else None,
+        roles=ROLES,
+        permissions=() if by_stack else LIFECYCLE_PERMISSIONS,
+        force_destroy=scratch.force_destroy,
+    )

@@ -1,0 +1,148 @@
+"""`python -m rehearsal`: rehearse a stack on this machine."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from rehearsal import project, view
+from rehearsal.errors import RehearsalError
+from rehearsal.home import Home
+from rehearsal.pulumi import Stack
+from rehearsal.session import Session
+from rehearsal.tools import ensure
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+console = Console()
+StackName = Annotated[str, typer.Argument(metavar="STACK", help="A stack with a file in stacks/.")]
+
+
+@app.command()
+def up(stack: StackName) -> None:
+    """Start the rehearsal, run `pulumi up`, and show what runs where."""
+    began = time.monotonic()
+    project.stack_file(stack)
+    session = _session()
+    with _step("starting the rehearsal"):
+        session.start(console.print)
+    target = Stack(session, stack)
+    target.prepare()
+    _run(target, "up", "--yes", "--skip-preview")
+    _show(session, target)
+    console.print(f"\nUp after {time.monotonic() - began:.0f} s. Next: make status, make outputs, make preview after a "
+                  f"change, make down; `eval \"$(python -m rehearsal env)\"` points kubectl and gcloud at it.")
+
+
+@app.command()
+def preview(stack: StackName, diff: Annotated[bool, typer.Option(help="Show every property.")] = True) -> None:
+    """Show what `up` would change, and which property makes it replace something."""
+    project.stack_file(stack)
+    session = _session()
+    with _step("starting the rehearsal"):
+        session.start(console.print)
+    target = Stack(session, stack)
+    target.prepare()
+    _run(target, "preview", *(["--diff"] if diff else []))
+
+
+@app.command()
+def refresh(stack: StackName) -> None:
+    """Compare the stack's state with what the rehearsed cloud holds."""
+    _run(_existing(stack), "refresh", "--yes")
+
+
+@app.command()
+def status(stack: StackName) -> None:
+    """Show the servers of the rehearsal and where each pod runs."""
+    target = _existing(stack)
+    session = Session(Home.default(), ensure([], console.print))
+    for process in session.processes.all():
+        state = "[green]running[/]" if process.alive else "[red]dead; make up starts it again[/]"
+        console.print(f"{process.name:48} {state}")
+    _show(session, target)
+
+
+@app.command()
+def outputs(stack: StackName) -> None:
+    """Show the stack's outputs."""
+    _run(_existing(stack), "stack output")
+
+
+@app.command()
+def down(stack: StackName) -> None:
+    """Destroy the stack; with the last one, end every process and remove the rehearsal's folder."""
+    project.stack_file(stack)
+    session = _session()
+    if session.running:
+        with _step("starting the rehearsal"):
+            session.start(console.print)
+        target = Stack(session, stack)
+        target.prepare()
+        _run(target, "destroy", "--yes", "--skip-preview", "--remove")
+    session.stop()
+    console.print("The rehearsal is gone.")
+
+
+@app.command()
+def env() -> None:
+    """Print the variables that point Pulumi, gcloud and kubectl at the rehearsal."""
+    session = _session()
+    variables = session.environment()
+    for name, value in variables.items():
+        print(f"export {name}={shlex.quote(value)}")
+
+
+def _session() -> Session:
+    return Session(Home.default(), ensure(None, console.print))
+
+
+def _existing(stack: str) -> Stack:
+    project.stack_file(stack)
+    session = _session()
+    target = Stack(session, stack)
+    target.prepare()
+    return target
+
+
+def _run(target: Stack, command: str, *arguments: str) -> None:
+    code = target.run(*command.split(), *arguments)
+    if code != 0:
+        raise typer.Exit(code)
+
+
+def _show(session: Session, target: Stack) -> None:
+    outputs = target.outputs()
+    if not outputs:
+        console.print(f"Nothing of {target.name} is deployed. Deploy it: make up STACK={target.name}")
+        return
+    gcp_project = target.read("config", "get", "gcp:project", "--stack", target.name).strip()
+    for cluster in view.clusters(session, gcp_project):
+        if cluster["name"] == outputs["clusterName"]:
+            view.write_kubeconfig(session, cluster, session.home.root / "kubeconfig")
+            namespace, _, job_set = outputs["jobSet"].partition("/")
+            view.show(console, outputs, view.pods(view.client(session, cluster), namespace, job_set))
+
+
+@contextmanager
+def _step(what: str) -> Iterator[None]:
+    with console.status(what):
+        yield
+
+
+def main() -> None:
+    try:
+        app()
+    except RehearsalError as error:
+        console.print(f"[red]error:[/] {error}", highlight=False)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""The Pulumi CLI on a rehearsed stack."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from typing import Any
+
+from rehearsal import project
+from rehearsal.errors import RehearsalError
+from rehearsal.session import Session
+
+
+class Stack:
+    """A stack of the rehearsal's own backend."""
+
+    def __init__(self, session: Session, name: str) -> None:
+        self.name = name
+        self._session = session
+        self._environment = {**os.environ, **session.environment()}
+
+    def prepare(self) -> None:
+        """Lay the project and create the stack where it does not exist yet."""
+        project.lay(self._session.home, self._session.tools, self.name)
+        arguments = ["--create", "--secrets-provider", "passphrase"]
+        self.read("stack", "select", "--stack", self.name, *arguments)
+
+    def run(self, command: str, *arguments: str) -> int:
+        """Run a command on the stack, shown to the user as it goes; the CLI's exit code."""
+        child = subprocess.Popen(self._argv(command, "--stack", self.name, *arguments), env=self._environment)
+        while True:
+            try:
+                return child.wait()
+            except KeyboardInterrupt:
+                # The terminal sent it to the CLI as well, which ends the update in order; a second one ends it hard.
+                continue
+
+    def read(self, *arguments: str) -> str:
+        """Run a command in silence; what it printed. Raises RehearsalError with its error text."""
+        done = subprocess.run(self._argv(*arguments), env=self._environment, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RehearsalError(f"pulumi {' '.join(arguments)} failed: {done.stderr.strip() or done.stdout.strip()}")
+        return done.stdout
+
+    def outputs(self) -> dict[str, Any]:
+        """The stack's outputs, secrets masked; empty where nothing is deployed."""
+        outputs: dict[str, Any] = json.loads(self.read("stack", "output", "--stack", self.name, "--json"))
+        return outputs
+
+    def _argv(self, *arguments: str) -> list[str]:
+        return [
+            str(self._session.home.bin / "pulumi"),
+            "--cwd",
+            str(self._session.home.project),
+            *arguments,
+        ]
+
+
+def interrupted(code: int) -> bool:
+    """Whether the CLI ended because of an interrupt."""
+    return code in (-signal.SIGINT, 128 + signal.SIGINT)

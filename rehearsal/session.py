@@ -1,0 +1,114 @@
+"""A running rehearsal: the Google Cloud double, what it started, and the environment that leads to it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import httpx
+
+from pathways.kubeconfig import EXEC_PLUGIN
+from rehearsal.errors import RehearsalError
+from rehearsal.google.environment import variables as gcloud_variables
+from rehearsal.home import CHECKOUT, Home
+from rehearsal.processes import Processes, free_port, wait_for
+from rehearsal.tools import Tools
+
+GOOGLE = "google"
+Report = Callable[[str], None]
+
+
+class Session:
+    """One rehearsal on this machine, in one folder."""
+
+    def __init__(self, home: Home, tools: Tools) -> None:
+        self.home = home
+        self.tools = tools
+        self.processes = Processes(home.processes)
+
+    def start(self, report: Report) -> None:
+        """Start what is not running; says which server had died."""
+        self.home.create()
+        self._install_programs()
+        for name in self.processes.restart_dead():
+            report(f"{name} was dead; started again")
+        known = self.processes.get(GOOGLE)
+        if known is None:
+            port = free_port()
+            known = self.processes.start(
+                GOOGLE,
+                [sys.executable, "-m", "rehearsal.google", "--home", str(self.home.root), "--port", str(port)],
+                log=self.home.logs / "google.log",
+                env={"PATHWAYS_TOOLS": str(self.tools.root), "PYTHONPATH": str(CHECKOUT)},
+            )
+        wait_for(self._google_answers, "the Google Cloud double answers", timeout=30, process=known)
+
+    @property
+    def running(self) -> bool:
+        return self.processes.get(GOOGLE) is not None
+
+    @property
+    def google_url(self) -> str:
+        """Where the Google Cloud double listens. Raises RehearsalError when no rehearsal is running."""
+        process = self.processes.get(GOOGLE)
+        if process is None:
+            raise RehearsalError(f"No rehearsal is running in {self.home.root}. Start one: make up")
+        return f"http://127.0.0.1:{process.argv[process.argv.index('--port') + 1]}"
+
+    def environment(self) -> dict[str, str]:
+        """Variables that point Pulumi, gcloud and kubectl at the rehearsal."""
+        return {
+            "PATH": os.pathsep.join([str(self.home.bin), os.environ.get("PATH", os.defpath)]),
+            "PYTHONPATH": str(CHECKOUT),
+            "PULUMI_HOME": str(self.home.pulumi),
+            "PULUMI_BACKEND_URL": self.home.backend.as_uri(),
+            # Guards nothing: the state of a rehearsal holds no secret of anybody's.
+            "PULUMI_CONFIG_PASSPHRASE": "rehearsal",
+            "PULUMI_SKIP_UPDATE_CHECK": "1",
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "1",
+            "PULUMI_DISABLE_REGISTRY_RESOLVE": "1",
+            "REHEARSAL_GOOGLE_URL": self.google_url,
+            "CLOUDSDK_CONFIG": str(self.home.root / "gcloud"),
+            "KUBECONFIG": str(self.home.root / "kubeconfig"),
+            **gcloud_variables(self.google_url),
+        }
+
+    def stop(self) -> None:
+        """End every process of the rehearsal and remove all it wrote."""
+        self.processes.stop_all()
+        shutil.rmtree(self.home.root, ignore_errors=True)
+
+    def _google_answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.google_url}/healthz", timeout=2).is_success
+        except httpx.TransportError:
+            return False
+
+    def _install_programs(self) -> None:
+        """Put the rehearsal's programs into its bin folder: built ones as links, our own as scripts."""
+        for program in self.tools.bin.iterdir():
+            _link(self.home.bin / program.name, program)
+        for name, module in _OURS.items():
+            script = self.home.bin / name
+            line = shlex.join([sys.executable, "-m", module])
+            script.unlink(missing_ok=True)
+            script.write_text(f"#!/bin/sh\nexport PYTHONPATH={shlex.quote(str(CHECKOUT))}\n"
+                              f"export REHEARSAL_HOME={shlex.quote(str(self.home.root))}\nexec {line} \"$@\"\n")
+            script.chmod(0o755)
+
+
+_OURS: Mapping[str, str] = {
+    "pulumi-resource-gcp": "rehearsal.provider",
+    EXEC_PLUGIN: "rehearsal.credentials",
+}
+
+
+def _link(link: Path, target: Path) -> None:
+    if link.is_symlink() and link.readlink() == target:
+        return
+    link.unlink(missing_ok=True)
+    link.symlink_to(target)

@@ -1,0 +1,109 @@
+"""What a rehearsed stack looks like from the outside: its pods, slice by slice."""
+
+from __future__ import annotations
+
+import base64
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import kubernetes
+import yaml
+from rich.console import Console
+from rich.table import Table
+
+from pathways.kubeconfig import kubeconfig
+from rehearsal.errors import RehearsalError
+from rehearsal.session import Session
+
+POOL_LABEL = "cloud.google.com/gke-nodepool"
+
+
+@dataclass(frozen=True)
+class Pod:
+    """A pod of the Pathways JobSet."""
+
+    name: str
+    job: str
+    index: int
+    phase: str
+    node: str
+    pool: str
+
+
+def clusters(session: Session, project: str) -> list[dict[str, Any]]:
+    """The GKE clusters of a rehearsed project, as Google's API answers."""
+    url = f"{session.google_url}/container/v1/projects/{project}/locations/-/clusters"
+    try:
+        answer = httpx.get(url, timeout=10)
+    except httpx.TransportError as error:
+        raise RehearsalError(f"The Google Cloud double does not answer ({error}). Start it again: make up") from error
+    found: list[dict[str, Any]] = answer.json().get("clusters", []) if answer.is_success else []
+    return found
+
+
+def write_kubeconfig(session: Session, cluster: Mapping[str, Any], path: Path) -> None:
+    """Write the kubeconfig that leads to a rehearsed cluster."""
+    config = kubeconfig(cluster["name"], cluster["endpoint"], cluster["masterAuth"]["clusterCaCertificate"])
+    path.write_text(yaml.safe_dump(config))
+    path.chmod(0o600)
+
+
+def client(session: Session, cluster: Mapping[str, Any]) -> kubernetes.client.ApiClient:
+    """A client of the rehearsed cluster's API server."""
+    ca = session.home.root / f"{cluster['name']}.ca.pem"
+    ca.write_bytes(base64.b64decode(cluster["masterAuth"]["clusterCaCertificate"]))
+    configuration = kubernetes.client.Configuration(host=f"https://{cluster['endpoint']}")
+    configuration.ssl_ca_cert = str(ca)
+    configuration.api_key = {"authorization": f"Bearer {session.home.token.read_text().strip()}"}
+    return kubernetes.client.ApiClient(configuration)
+
+
+def pods(api: kubernetes.client.ApiClient, namespace: str, job_set: str) -> list[Pod]:
+    """The pods of a JobSet, by job and index."""
+    core = kubernetes.client.CoreV1Api(api)
+    pool = {node.metadata.name: node.metadata.labels.get(POOL_LABEL, "") for node in core.list_node().items}
+    selector = f"jobset.sigs.k8s.io/jobset-name={job_set}"
+    found = [
+        Pod(
+            name=item.metadata.name,
+            job=item.metadata.labels["jobset.sigs.k8s.io/replicatedjob-name"],
+            index=int(item.metadata.labels["jobset.sigs.k8s.io/job-index"]),
+            phase=item.status.phase,
+            node=item.spec.node_name or "",
+            pool=pool.get(item.spec.node_name, ""),
+        )
+        for item in core.list_namespaced_pod(namespace, label_selector=selector).items
+    ]
+    return sorted(found, key=lambda pod: (pod.job, pod.index, pod.name))
+
+
+def show(console: Console, outputs: Mapping[str, Any], running: list[Pod]) -> None:
+    """Print what a stack amounts to and where each pod runs."""
+    slices, vms = outputs["slices"], outputs["vmsPerSlice"]
+    console.print(
+        f"\n[bold]{outputs['jobSet']}[/] on {outputs['clusterName']}: {slices} slices of {outputs['instanceType']}, "
+        f"{slices * vms} TPU VMs, {outputs['chips']} chips"
+    )
+    table = Table("job", "pod", "node pool", "node", "phase", box=None, pad_edge=False, header_style="bold")
+    groups: dict[tuple[str, int], list[Pod]] = defaultdict(list)
+    for pod in running:
+        groups[pod.job, pod.index].append(pod)
+    shown = groups if len(running) <= 64 else dict(list(groups.items())[:8])
+    for (job, index), members in shown.items():
+        for position, pod in enumerate(members):
+            colour = "green" if pod.phase == "Running" else "yellow"
+            table.add_row(
+                f"{job} {index}" if position == 0 else "", pod.name, pod.pool, pod.node, f"[{colour}]{pod.phase}[/]"
+            )
+    console.print(table)
+    if len(shown) < len(groups):
+        rest = [pod for key, members in groups.items() if key not in shown for pod in members]
+        up = sum(pod.phase == "Running" for pod in rest)
+        console.print(f"… and {len(groups) - len(shown)} more jobs: {up} of their {len(rest)} pods are Running")
+    console.print(f"\nproxy             {outputs['proxyAddress']}")
+    console.print(f"resource manager  {outputs['resourceManagerAddress']}")
+    console.print(f"scratch           {outputs['scratchLocation']}")
