@@ -33,7 +33,9 @@ def build(plan: Plan) -> dict[str, Any]:
     prerequisites: list[pulumi.Resource] = [head, slices]
     if plan.settings.jobset.install:
         prerequisites.append(
-            JobSetController("jobset-controller", plan, gke.provider, pulumi.ResourceOptions(depends_on=[head]))
+            JobSetController(
+                "jobset-controller", plan, gke.provider, pulumi.ResourceOptions(depends_on=[head])
+            )
         )
     PathwaysOnGke("pathways", plan, gke.provider, pulumi.ResourceOptions(depends_on=prerequisites))
     return {**summary.outputs(plan), "kubeconfig": gke.kubeconfig}

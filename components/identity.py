@@ -29,7 +29,11 @@ class NodeIdentity(pulumi.ComponentResource):
         self.email, self.member = account.email, account.member
         self.roles = [
             projects.IAMMember(
-                role.rpartition("/")[2], project=plan.settings.project, role=role, member=account.member, opts=child
+                role.rpartition("/")[2],
+                project=plan.settings.project,
+                role=role,
+                member=account.member,
+                opts=child,
             )
             for role in NODE_ROLES
         ]

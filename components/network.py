@@ -18,7 +18,9 @@ class Network(pulumi.ComponentResource):
         super().__init__("pathways:gke:Network", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         names, ranges, region = plan.names, plan.settings.network, plan.settings.region
-        self.network = compute.Network("network", name=names.network, auto_create_subnetworks=False, opts=child)
+        self.network = compute.Network(
+            "network", name=names.network, auto_create_subnetworks=False, opts=child
+        )
         self.subnetwork = compute.Subnetwork(
             "subnetwork",
             name=names.subnetwork,
@@ -32,7 +34,9 @@ class Network(pulumi.ComponentResource):
             private_ip_google_access=True,
             opts=child,
         )
-        router = compute.Router("router", name=names.router, network=self.network.id, region=region, opts=child)
+        router = compute.Router(
+            "router", name=names.router, network=self.network.id, region=region, opts=child
+        )
         self.nat = compute.RouterNat(
             "nat",
             name=names.nat,

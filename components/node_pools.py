@@ -66,7 +66,9 @@ class HeadPool(pulumi.ComponentResource):
             max_pods_per_node=pool.max_pods_per_node,
             node_config=node_config(pool, service_account),
             opts=pulumi.ResourceOptions(
-                parent=self, ignore_changes=["upgradeSettings", "nodeConfig.kubeletConfig"], custom_timeouts=TIMEOUTS
+                parent=self,
+                ignore_changes=["upgradeSettings", "nodeConfig.kubeletConfig"],
+                custom_timeouts=TIMEOUTS,
             ),
         )
         self.register_outputs({"pool": self.pool.name})
@@ -131,7 +133,9 @@ class TpuSlices(pulumi.ComponentResource):
 
 
 def _reservation_affinity(reservation: Reservation) -> container.NodePoolNodeConfigReservationAffinityArgs:
-    affinity = container.NodePoolNodeConfigReservationAffinityArgs(consume_reservation_type=reservation.consume)
+    affinity = container.NodePoolNodeConfigReservationAffinityArgs(
+        consume_reservation_type=reservation.consume
+    )
     if reservation.name is not None:
         affinity.key = "compute.googleapis.com/reservation-name"
         affinity.values = [reservation.name]

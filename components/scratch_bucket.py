@@ -34,7 +34,9 @@ class ScratchBucket(pulumi.ComponentResource):
             force_destroy=scratch.force_destroy,
             labels=dict(plan.settings.labels),
             # Rules that the resource manager writes must survive the next `pulumi up`.
-            opts=child if by_stack else pulumi.ResourceOptions(parent=self, ignore_changes=["lifecycleRules"]),
+            opts=child
+            if by_stack
+            else pulumi.ResourceOptions(parent=self, ignore_changes=["lifecycleRules"]),
         )
         roles: dict[str, pulumi.Input[str]] = {role.rpartition(".")[2]: role for role in scratch.roles}
         if scratch.permissions:
@@ -48,7 +50,9 @@ class ScratchBucket(pulumi.ComponentResource):
             )
             roles["lifecycle"] = role.name
         self.access = [
-            storage.BucketIAMMember(f"scratch-{key}", bucket=self.bucket.name, role=granted, member=member, opts=child)
+            storage.BucketIAMMember(
+                f"scratch-{key}", bucket=self.bucket.name, role=granted, member=member, opts=child
+            )
             for key, granted in roles.items()
         ]
         self.register_outputs({"uri": scratch.uri})

@@ -30,7 +30,11 @@ def manifest(settings: Settings, shape: SliceShape, scratch: str) -> dict[str, A
             "startupPolicy": {"startupPolicyOrder": "InOrder"},
             "failurePolicy": {"restartStrategy": "Recreate", "maxRestarts": settings.workload.max_restarts},
             # Without a client nothing ends by itself, so there is no success to define.
-            **({"successPolicy": {"operator": "All", "targetReplicatedJobs": [names.HEAD_JOB]}} if batch else {}),
+            **(
+                {"successPolicy": {"operator": "All", "targetReplicatedJobs": [names.HEAD_JOB]}}
+                if batch
+                else {}
+            ),
             "suspend": False,
             "replicatedJobs": [_head(settings, shape, scratch), _workers(settings, shape, scratch)],
         },

@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pathways import names
-from pathways.checks import NODE_MAX_PODS
 from pathways.settings import Capacity, Settings
 from pathways.topology import Placement, SliceShape
+
+HEAD_MAX_PODS = 110
+# A TPU node runs a worker and node agents; fewer pods leave addresses for more nodes.
+TPU_MAX_PODS = 16
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ def head_pool(settings: Settings) -> NodePool:
         machine_type=settings.head.machine_type,
         nodes=settings.head.node_count,
         zone=settings.slices.zone,
-        max_pods_per_node=NODE_MAX_PODS["head"],
+        max_pods_per_node=HEAD_MAX_PODS,
         labels=settings.labels,
     )
 
@@ -66,7 +69,7 @@ def tpu_pools(settings: Settings, shape: SliceShape) -> tuple[TpuPool, ...]:
             machine_type=shape.machine_type.name,
             nodes=shape.vms,
             zone=settings.slices.zone,
-            max_pods_per_node=NODE_MAX_PODS["tpu"],
+            max_pods_per_node=TPU_MAX_PODS,
             labels=settings.labels,
             topology=str(shape.topology),
             placement=shape.placement,
@@ -80,5 +83,7 @@ def tpu_pools(settings: Settings, shape: SliceShape) -> tuple[TpuPool, ...]:
 def _reservation(capacity: Capacity) -> Reservation:
     if capacity.type != "reservation":
         return Reservation("NO_RESERVATION")
-    shared_from = f"projects/{capacity.reservation_project}/reservations/" if capacity.reservation_project else ""
+    shared_from = (
+        f"projects/{capacity.reservation_project}/reservations/" if capacity.reservation_project else ""
+    )
     return Reservation("SPECIFIC_RESERVATION", f"{shared_from}{capacity.reservation}")

@@ -34,17 +34,44 @@ def from_file(path: Path) -> tuple[Settings, list[Fault]]:
     try:
         document = yaml.safe_load(path.read_text("utf-8"))
     except OSError as error:
-        raise StackError(stack, [Fault("stack-file", str(path), f"cannot be read: {error.strerror}",
-                                       "name a stack that has a file in stacks/")]) from error
+        raise StackError(
+            stack,
+            [
+                Fault(
+                    "stack-file",
+                    str(path),
+                    f"cannot be read: {error.strerror}",
+                    "name a stack that has a file in stacks/",
+                )
+            ],
+        ) from error
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f"line {where.line + 1}" if where else "somewhere"
-        raise StackError(stack, [Fault("stack-file", path.name, f"is not YAML, {line}: "
-                                       f"{getattr(error, 'problem', error)}", "mend that line")]) from error
+        raise StackError(
+            stack,
+            [
+                Fault(
+                    "stack-file",
+                    path.name,
+                    f"is not YAML, {line}: {getattr(error, 'problem', error)}",
+                    "mend that line",
+                )
+            ],
+        ) from error
     config = document.get("config") if isinstance(document, dict) else None
     if not isinstance(config, dict):
-        raise StackError(stack, [Fault("stack-file", path.name, "has no mapping named config",
-                                       "begin it with config: and indent the settings below")])
+        raise StackError(
+            stack,
+            [
+                Fault(
+                    "stack-file",
+                    path.name,
+                    "has no mapping named config",
+                    "begin it with config: and indent the settings below",
+                )
+            ],
+        )
     return read(config, stack)
 
 
@@ -58,9 +85,7 @@ def read(config: Mapping[str, Any], stack: str) -> tuple[Settings, list[Fault]]:
     values: dict[str, Any] = {"stack": stack}
     for key, value in config.items():
         namespace, _, name = key.partition(":")
-        if namespace == "pathways":
-            values[name] = value
-        elif key in _PATHS.values():
+        if namespace == "pathways" or key in _PATHS.values():
             values[name] = value
     settings, faults = _validate(values)
     findings = checks.run(settings, [fault.path for fault in faults])
@@ -136,9 +161,13 @@ def _fault(detail: ErrorDetails) -> Fault:
     if kind == "extra_forbidden":
         return Fault("unknown-key", path, "there is no such setting", _nearest_key(loc))
     if kind == "literal_error":
-        return Fault("not-a-choice", path, f"{_shown(given)} is none of the choices", f"write {context['expected']}")
+        return Fault(
+            "not-a-choice", path, f"{_shown(given)} is none of the choices", f"write {context['expected']}"
+        )
     if kind == "string_pattern_mismatch":
-        return Fault("wrong-form", path, f"{_shown(given)} does not have the form {context['pattern']}", "correct it")
+        return Fault(
+            "wrong-form", path, f"{_shown(given)} does not have the form {context['pattern']}", "correct it"
+        )
     if kind in ("greater_than_equal", "less_than_equal"):
         bound = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
         return Fault("out-of-range", path, f"{_shown(given)} must be {bound}", f"write a number of {bound}")
@@ -185,9 +214,16 @@ def _keys(loc: Loc) -> list[str]:
     for part in loc:
         if isinstance(part, int) or section is None:
             continue
-        section = next((_section(field.annotation) for field in section.model_fields.values() if field.alias == part), None)
+        section = next(
+            (_section(field.annotation) for field in section.model_fields.values() if field.alias == part),
+            None,
+        )
     hidden = {"stack", *_PATHS}
-    return [field.alias or name for name, field in section.model_fields.items() if name not in hidden] if section else []
+    return (
+        [field.alias or name for name, field in section.model_fields.items() if name not in hidden]
+        if section
+        else []
+    )
 
 
 def _section(annotation: Any) -> type[BaseModel] | None:

@@ -5,49 +5,52 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from rehearsal import project, view
+from rehearsal import view
 from rehearsal.errors import RehearsalError
 from rehearsal.home import Home
+from rehearsal.project import StackFile
 from rehearsal.pulumi import Stack
 from rehearsal.session import Session
-from rehearsal.tools import ensure
+from rehearsal.tools import Tools
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 console = Console()
-StackName = Annotated[str, typer.Argument(metavar="STACK", help="A stack with a file in stacks/.")]
+StackName = Annotated[
+    str, typer.Argument(metavar="STACK", help="A stack in stacks/, or the path of a stack file.")
+]
 
 
 @app.command()
 def up(stack: StackName) -> None:
     """Start the rehearsal, run `pulumi up`, and show what runs where."""
     began = time.monotonic()
-    project.stack_file(stack)
+    file = StackFile.find(stack)
     session = _session()
-    with _step("starting the rehearsal"):
-        session.start(console.print)
-    target = Stack(session, stack)
+    _start(session)
+    target = Stack(session, file)
     target.prepare()
     _run(target, "up", "--yes", "--skip-preview")
     _show(session, target)
-    console.print(f"\nUp after {time.monotonic() - began:.0f} s. Next: make status, make outputs, make preview after a "
-                  f"change, make down; `eval \"$(python -m rehearsal env)\"` points kubectl and gcloud at it.")
+    console.print(
+        f"\nUp after {time.monotonic() - began:.0f} s. Next: make status, make outputs, make preview after a "
+        f'change, make down; `eval "$(python -m rehearsal env)"` points kubectl and gcloud at it.'
+    )
 
 
 @app.command()
-def preview(stack: StackName, diff: Annotated[bool, typer.Option(help="Show every property.")] = True) -> None:
+def preview(
+    stack: StackName, diff: Annotated[bool, typer.Option(help="Show every property.")] = True
+) -> None:
     """Show what `up` would change, and which property makes it replace something."""
-    project.stack_file(stack)
+    file = StackFile.find(stack)
     session = _session()
-    with _step("starting the rehearsal"):
-        session.start(console.print)
-    target = Stack(session, stack)
+    _start(session)
+    target = Stack(session, file)
     target.prepare()
     _run(target, "preview", *(["--diff"] if diff else []))
 
@@ -62,7 +65,7 @@ def refresh(stack: StackName) -> None:
 def status(stack: StackName) -> None:
     """Show the servers of the rehearsal and where each pod runs."""
     target = _existing(stack)
-    session = Session(Home.default(), ensure([], console.print))
+    session = _session()
     for process in session.processes.all():
         state = "[green]running[/]" if process.alive else "[red]dead; make up starts it again[/]"
         console.print(f"{process.name:48} {state}")
@@ -78,12 +81,11 @@ def outputs(stack: StackName) -> None:
 @app.command()
 def down(stack: StackName) -> None:
     """Destroy the stack; with the last one, end every process and remove the rehearsal's folder."""
-    project.stack_file(stack)
+    file = StackFile.find(stack)
     session = _session()
     if session.running:
-        with _step("starting the rehearsal"):
-            session.start(console.print)
-        target = Stack(session, stack)
+        _start(session)
+        target = Stack(session, file)
         target.prepare()
         _run(target, "destroy", "--yes", "--skip-preview", "--remove")
     session.stop()
@@ -100,13 +102,20 @@ def env() -> None:
 
 
 def _session() -> Session:
-    return Session(Home.default(), ensure(None, console.print))
+    return Session(Home.default(), Tools.locate())
+
+
+def _start(session: Session) -> None:
+    """Build what is not built, which takes long the first time, and start what does not run."""
+    session.build()
+    with console.status("starting the rehearsal"):
+        session.start(console.print)
 
 
 def _existing(stack: str) -> Stack:
-    project.stack_file(stack)
+    file = StackFile.find(stack)
     session = _session()
-    target = Stack(session, stack)
+    target = Stack(session, file)
     target.prepare()
     return target
 
@@ -128,12 +137,6 @@ def _show(session: Session, target: Stack) -> None:
             view.write_kubeconfig(session, cluster, session.home.root / "kubeconfig")
             namespace, _, job_set = outputs["jobSet"].partition("/")
             view.show(console, outputs, view.pods(view.client(session, cluster), namespace, job_set))
-
-
-@contextmanager
-def _step(what: str) -> Iterator[None]:
-    with console.status(what):
-        yield
 
 
 def main() -> None:

@@ -66,7 +66,15 @@ class Home:
 
     def create(self) -> None:
         """Make the folders and the token; harmless when they exist."""
-        for folder in (self.bin, self.logs, self.google, self.clusters, self.pulumi, self.backend, self.project):
+        for folder in (
+            self.bin,
+            self.logs,
+            self.google,
+            self.clusters,
+            self.pulumi,
+            self.backend,
+            self.project,
+        ):
             folder.mkdir(parents=True, exist_ok=True)
         if not self.token.exists():
             self.token.touch(mode=0o600)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +18,36 @@ from rehearsal.tools import Tools
 _OWN = {"Pulumi.yaml", "stacks"}
 
 
-def stack_file(stack: str) -> Path:
-    """The user's file of a stack. Raises RehearsalError naming the stacks that exist."""
-    path = CHECKOUT / "stacks" / f"Pulumi.{stack}.yaml"
-    if not path.exists():
-        known = sorted(file.name[len("Pulumi.") : -len(".yaml")] for file in path.parent.glob("Pulumi.*.yaml"))
-        raise RehearsalError(f"There is no stack {stack}: stacks/{path.name} does not exist. "
-                             f"Stacks here: {', '.join(known)}.")
-    return path
+@dataclass(frozen=True)
+class StackFile:
+    """A stack's name and the user's file of it."""
+
+    name: str
+    path: Path
+
+    @classmethod
+    def find(cls, stack: str) -> StackFile:
+        """By the name of a stack in stacks/, or by the path of a file Pulumi.<stack>.yaml anywhere.
+
+        Raises RehearsalError naming the stacks that exist.
+        """
+        path = Path(stack) if stack.endswith(".yaml") else CHECKOUT / "stacks" / f"Pulumi.{stack}.yaml"
+        name = _name(path)
+        if not path.exists() or not name:
+            known = sorted(filter(None, map(_name, (CHECKOUT / "stacks").iterdir())))
+            raise RehearsalError(
+                f"There is no stack {stack}: {path.name} does not exist. Stacks here: {', '.join(known)}; "
+                "the path of a file named Pulumi.STACK.yaml does as well."
+            )
+        return cls(name, path)
 
 
-def lay(home: Home, tools: Tools, stack: str) -> None:
+def _name(path: Path) -> str:
+    found = re.fullmatch(r"Pulumi\.([A-Za-z0-9_.-]+)\.yaml", path.name)
+    return found.group(1) if found else ""
+
+
+def lay(home: Home, tools: Tools, stack: StackFile) -> None:
     """Lay the project into the rehearsal: the program by links, so that it runs unmodified, and the stack's file."""
     for item in CHECKOUT.iterdir():
         link = home.project / item.name
@@ -41,8 +62,8 @@ def lay(home: Home, tools: Tools, stack: str) -> None:
     project["runtime"]["options"]["virtualenv"] = sys.prefix
     _write(home.project / "Pulumi.yaml", project)
 
-    source, target = stack_file(stack), home.project / "stacks" / f"Pulumi.{stack}.yaml"
-    document = _read(source)
+    target = home.project / "stacks" / f"Pulumi.{stack.name}.yaml"
+    document = _read(stack.path)
     if not isinstance(document.get("config"), dict):
         # The program says what is wrong with the file; there is nothing to lay over.
         document = {**document, "config": document.get("config")}
@@ -59,7 +80,11 @@ def _overlay(config: dict[str, Any], tools: Tools) -> None:
     """What a machine without the internet must take from elsewhere."""
     jobset = config.get("pathways:jobset", {})
     if isinstance(jobset, dict):
-        config["pathways:jobset"] = {**jobset, "chart": str(tools.share / "jobset" / "chart"), "version": None}
+        config["pathways:jobset"] = {
+            **jobset,
+            "chart": str(tools.share / "jobset" / "chart"),
+            "version": None,
+        }
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -10,20 +10,22 @@ from typing import Any
 
 from rehearsal import project
 from rehearsal.errors import RehearsalError
+from rehearsal.project import StackFile
 from rehearsal.session import Session
 
 
 class Stack:
     """A stack of the rehearsal's own backend."""
 
-    def __init__(self, session: Session, name: str) -> None:
-        self.name = name
+    def __init__(self, session: Session, file: StackFile) -> None:
+        self.name = file.name
+        self._file = file
         self._session = session
         self._environment = {**os.environ, **session.environment()}
 
     def prepare(self) -> None:
         """Lay the project and create the stack where it does not exist yet."""
-        project.lay(self._session.home, self._session.tools, self.name)
+        project.lay(self._session.home, self._session.tools, self._file)
         arguments = ["--create", "--secrets-provider", "passphrase"]
         self.read("stack", "select", "--stack", self.name, *arguments)
 
@@ -39,9 +41,13 @@ class Stack:
 
     def read(self, *arguments: str) -> str:
         """Run a command in silence; what it printed. Raises RehearsalError with its error text."""
-        done = subprocess.run(self._argv(*arguments), env=self._environment, capture_output=True, text=True)
+        done = subprocess.run(
+            self._argv(*arguments), check=False, env=self._environment, capture_output=True, text=True
+        )
         if done.returncode != 0:
-            raise RehearsalError(f"pulumi {' '.join(arguments)} failed: {done.stderr.strip() or done.stdout.strip()}")
+            raise RehearsalError(
+                f"pulumi {' '.join(arguments)} failed: {done.stderr.strip() or done.stdout.strip()}"
+            )
         return done.stdout
 
     def outputs(self) -> dict[str, Any]:

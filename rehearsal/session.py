@@ -7,16 +7,16 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import httpx
 
 from pathways.kubeconfig import EXEC_PLUGIN
+from rehearsal.engine import layout
 from rehearsal.errors import RehearsalError
 from rehearsal.google.environment import variables as gcloud_variables
 from rehearsal.home import CHECKOUT, Home
 from rehearsal.processes import Processes, free_port, wait_for
-from rehearsal.tools import Tools
+from rehearsal.tools import DEFAULT, Tools, official
 
 GOOGLE = "google"
 Report = Callable[[str], None]
@@ -30,6 +30,11 @@ class Session:
         self.tools = tools
         self.processes = Processes(home.processes)
 
+    def build(self) -> None:
+        """Build the programs that are missing, with progress; what an official Pulumi brings is not built."""
+        found = self._official()
+        self.tools.ensure([name for name in DEFAULT if not found or name not in found.provides])
+
     def start(self, report: Report) -> None:
         """Start what is not running; says which server had died."""
         self.home.create()
@@ -41,7 +46,15 @@ class Session:
             port = free_port()
             known = self.processes.start(
                 GOOGLE,
-                [sys.executable, "-m", "rehearsal.google", "--home", str(self.home.root), "--port", str(port)],
+                [
+                    sys.executable,
+                    "-m",
+                    "rehearsal.google",
+                    "--home",
+                    str(self.home.root),
+                    "--port",
+                    str(port),
+                ],
                 log=self.home.logs / "google.log",
                 env={"PATHWAYS_TOOLS": str(self.tools.root), "PYTHONPATH": str(CHECKOUT)},
             )
@@ -63,7 +76,6 @@ class Session:
         """Variables that point Pulumi, gcloud and kubectl at the rehearsal."""
         return {
             "PATH": os.pathsep.join([str(self.home.bin), os.environ.get("PATH", os.defpath)]),
-            "PYTHONPATH": str(CHECKOUT),
             "PULUMI_HOME": str(self.home.pulumi),
             "PULUMI_BACKEND_URL": self.home.backend.as_uri(),
             # Guards nothing: the state of a rehearsal holds no secret of anybody's.
@@ -88,27 +100,23 @@ class Session:
         except httpx.TransportError:
             return False
 
+    def _official(self) -> official.Official | None:
+        return official.find(ignore=[self.home.bin])
+
     def _install_programs(self) -> None:
-        """Put the rehearsal's programs into its bin folder: built ones as links, our own as scripts."""
-        for program in self.tools.bin.iterdir():
-            _link(self.home.bin / program.name, program)
+        """Put the rehearsal's programs into its bin folder, first on PATH."""
+        layout.lay_out(self.home.bin, self.tools, self._official())
         for name, module in _OURS.items():
+            code = f"import runpy, sys; sys.path.insert(0, {str(CHECKOUT)!r}); runpy.run_module({module!r}, run_name='__main__', alter_sys=True)"
             script = self.home.bin / name
-            line = shlex.join([sys.executable, "-m", module])
-            script.unlink(missing_ok=True)
-            script.write_text(f"#!/bin/sh\nexport PYTHONPATH={shlex.quote(str(CHECKOUT))}\n"
-                              f"export REHEARSAL_HOME={shlex.quote(str(self.home.root))}\nexec {line} \"$@\"\n")
+            script.write_text(
+                f"#!/bin/sh\nexport REHEARSAL_HOME={shlex.quote(str(self.home.root))}\n"
+                f'exec {shlex.join([sys.executable, "-P", "-c", code])} "$@"\n'
+            )
             script.chmod(0o755)
 
 
 _OURS: Mapping[str, str] = {
-    "pulumi-resource-gcp": "rehearsal.provider",
+    "pulumi-resource-gcp": "rehearsal.provider.__main__",
     EXEC_PLUGIN: "rehearsal.credentials",
 }
-
-
-def _link(link: Path, target: Path) -> None:
-    if link.is_symlink() and link.readlink() == target:
-        return
-    link.unlink(missing_ok=True)
-    link.symlink_to(target)

@@ -18,7 +18,9 @@ BASE: dict[str, Any] = {
 
 def stack(changes: dict[str, Any]) -> dict[str, Any]:
     """The base stack with `section.key: value` changes; a None value leaves the key out."""
-    config: dict[str, Any] = {key: dict(value) if isinstance(value, dict) else value for key, value in BASE.items()}
+    config: dict[str, Any] = {
+        key: dict(value) if isinstance(value, dict) else value for key, value in BASE.items()
+    }
     for path, value in changes.items():
         key, _, inner = path.partition(".")
         if inner:
@@ -50,8 +52,10 @@ CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     ),
     (
         "slice-documented-size",
-        {SLICES: {"accelerator": "v5p", "topology": "16x20x28", "zone": "us-east5-a"},
-         "pathways:network": {"nodeRange": "10.0.0.0/18"}},
+        {
+            SLICES: {"accelerator": "v5p", "topology": "16x20x28", "zone": "us-east5-a"},
+            "pathways:network": {"nodeRange": "10.0.0.0/18"},
+        },
         f"{SLICES}.topology",
         {SLICES: {"accelerator": "v5p", "topology": "4x4x4", "zone": "us-east5-a"}},
     ),
@@ -89,7 +93,12 @@ CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
         "pathways:scratch.bucket",
         {"pathways:scratch": {"bucket": "mine"}},
     ),
-    ("scratch-bucket-name", {"pathways:scratch": {"bucket": "cloud-pathways-staging"}}, "pathways:scratch.bucket", {}),
+    (
+        "scratch-bucket-name",
+        {"pathways:scratch": {"bucket": "cloud-pathways-staging"}},
+        "pathways:scratch.bucket",
+        {},
+    ),
     ("scratch-bucket-name", {"pathways:scratch": {"bucket": "Mine"}}, "pathways:scratch.bucket", {}),
     (
         "image-matches-jax",
@@ -108,7 +117,12 @@ CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     ),
     (
         "client-environment",
-        {"pathways:workload": {**BATCH["pathways:workload"], "env": [{"name": "JAX_PLATFORMS", "value": "tpu"}]}},
+        {
+            "pathways:workload": {
+                **BATCH["pathways:workload"],
+                "env": [{"name": "JAX_PLATFORMS", "value": "tpu"}],
+            }
+        },
         "pathways:workload.env[0].name",
         {},
     ),
@@ -143,7 +157,9 @@ CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("identity", "broken", "path", "mended"), CASES, ids=[f"{c[0]}-{n}" for n, c in enumerate(CASES)])
+@pytest.mark.parametrize(
+    ("identity", "broken", "path", "mended"), CASES, ids=[f"{c[0]}-{n}" for n, c in enumerate(CASES)]
+)
 def test_the_check_names_the_setting_and_accepts_the_mended_stack(
     identity: str, broken: dict[str, Any], path: str, mended: dict[str, Any]
 ) -> None:

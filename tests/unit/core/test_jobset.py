@@ -10,7 +10,12 @@ import pytest
 from pathways import endpoints, names, plan, stackfile
 
 SLICES = {"accelerator": "v6e", "topology": "4x4", "count": 2, "zone": "us-east5-b"}
-BATCH = {"mode": "batch", "image": "client:1", "command": ["python", "train.py"], "env": [{"name": "A", "value": "b"}]}
+BATCH = {
+    "mode": "batch",
+    "image": "client:1",
+    "command": ["python", "train.py"],
+    "env": [{"name": "A", "value": "b"}],
+}
 
 
 def job_set(**sections: Any) -> dict[str, Any]:
@@ -52,9 +57,10 @@ def test_the_resource_manager_expects_the_slices_that_there_are() -> None:
     workers = manifest["spec"]["replicatedJobs"][1]
     given = flags(containers(manifest)["pathways-rm"])
     assert given["instance_count"] == str(workers["replicas"]) == "2"
-    assert given["instance_type"] == "tpuv6e:" + pod(manifest, names.WORKER_JOB)["nodeSelector"][
-        "cloud.google.com/gke-tpu-topology"
-    ]
+    assert (
+        given["instance_type"]
+        == "tpuv6e:" + pod(manifest, names.WORKER_JOB)["nodeSelector"]["cloud.google.com/gke-tpu-topology"]
+    )
     assert workers["template"]["spec"]["completions"] == workers["template"]["spec"]["parallelism"] == 4
 
 
@@ -76,7 +82,11 @@ def test_every_variable_is_declared_before_it_is_used() -> None:
 def test_the_ports_of_one_host_network_pod_are_distinct() -> None:
     for job in (names.HEAD_JOB, names.WORKER_JOB):
         spec = pod(job_set(workload=BATCH), job)
-        ports = [p["containerPort"] for c in [*spec.get("initContainers", []), *spec["containers"]] for p in c.get("ports", [])]
+        ports = [
+            p["containerPort"]
+            for c in [*spec.get("initContainers", []), *spec["containers"]]
+            for p in c.get("ports", [])
+        ]
         assert spec["hostNetwork"] and len(ports) == len(set(ports))
     assert len(set(endpoints.HEAD_PORTS)) == len(endpoints.HEAD_PORTS)
 
@@ -94,14 +104,21 @@ def test_a_batch_head_ends_with_its_client_and_that_is_success() -> None:
 
 def test_an_interactive_head_has_no_client_and_no_end() -> None:
     manifest = job_set()
-    assert [c["name"] for c in pod(manifest, names.HEAD_JOB)["containers"]] == ["pathways-proxy", "pathways-rm"]
+    assert [c["name"] for c in pod(manifest, names.HEAD_JOB)["containers"]] == [
+        "pathways-proxy",
+        "pathways-rm",
+    ]
     assert "successPolicy" not in manifest["spec"]
 
 
 @pytest.mark.parametrize(("owner", "flag"), [("stack", "false"), ("pathways", None)])
 def test_one_side_only_writes_the_lifecycle_rules(owner: str, flag: str | None) -> None:
-    config = {"gcp:project": "example-ml", "gcp:region": "us-east5", "pathways:slices": SLICES,
-              "pathways:scratch": {"lifecycleOwner": owner}}
+    config = {
+        "gcp:project": "example-ml",
+        "gcp:region": "us-east5",
+        "pathways:slices": SLICES,
+        "pathways:scratch": {"lifecycleOwner": owner},
+    }
     made = plan.make(stackfile.read(config, "s")[0])
     for name in ("pathways-rm", "worker"):
         assert flags(containers(dict(made.job_set))[name]).get("enable_gcs_olm") == flag

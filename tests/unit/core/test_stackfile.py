@@ -32,13 +32,20 @@ def test_a_small_stack_is_enough() -> None:
 
 
 def test_every_fault_of_a_bad_stack_is_reported_at_once_with_its_path() -> None:
-    found = faults({
-        **GOOD,
-        "pathways:slices": {"accelerator": "v6e", "topology": "4x5", "count": "two", "zone": "us-central1-a"},
-        "pathways:workload": {"name": "pathways-of-a-very-long-name", "mode": "interactive"},
-        "pathways:runtime": {"jax": 0.11},
-        "pathways:scrach": {"retentionDays": 3},
-    })
+    found = faults(
+        {
+            **GOOD,
+            "pathways:slices": {
+                "accelerator": "v6e",
+                "topology": "4x5",
+                "count": "two",
+                "zone": "us-central1-a",
+            },
+            "pathways:workload": {"name": "pathways-of-a-very-long-name", "mode": "interactive"},
+            "pathways:runtime": {"jax": 0.11},
+            "pathways:scrach": {"retentionDays": 3},
+        }
+    )
     assert set(found) == {
         "pathways:slices.topology",
         "pathways:slices.count",
@@ -53,7 +60,9 @@ def test_every_fault_of_a_bad_stack_is_reported_at_once_with_its_path() -> None:
 def test_an_unknown_key_names_the_nearest_known_one() -> None:
     assert faults({**GOOD, "pathways:scrach": {}})["pathways:scrach"][2] == "did you mean scratch?"
     nested = {**GOOD["pathways:slices"], "topolgy": "4x4"}
-    assert faults({**GOOD, "pathways:slices": nested})["pathways:slices.topolgy"][2] == "did you mean topology?"
+    assert (
+        faults({**GOOD, "pathways:slices": nested})["pathways:slices.topolgy"][2] == "did you mean topology?"
+    )
 
 
 def test_a_number_where_a_word_belongs_says_how_to_quote_it() -> None:
@@ -70,7 +79,9 @@ def test_a_missing_setting_is_the_only_fault(key: str) -> None:
 @pytest.mark.parametrize("key", ["accelerator", "topology", "zone"])
 def test_a_missing_part_of_the_slices_is_the_only_fault(key: str) -> None:
     slices = {name: value for name, value in GOOD["pathways:slices"].items() if name != key}
-    assert set(faults({**GOOD, "gcp:region": "us-east5", "pathways:slices": slices})) == {f"pathways:slices.{key}"}
+    assert set(faults({**GOOD, "gcp:region": "us-east5", "pathways:slices": slices})) == {
+        f"pathways:slices.{key}"
+    }
 
 
 def test_a_fault_in_a_list_element_leaves_checks_of_other_settings_running() -> None:
@@ -92,7 +103,11 @@ def test_pulumi_hands_objects_over_as_json_and_means_the_same() -> None:
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("config: [1", "is not YAML, line 1"), ("hello: 1", "has no mapping named config"), ("", "has no mapping")],
+    [
+        ("config: [1", "is not YAML, line 1"),
+        ("hello: 1", "has no mapping named config"),
+        ("", "has no mapping"),
+    ],
 )
 def test_a_file_that_is_no_stack_file_is_said_to_be_none(tmp_path: Path, text: str, reason: str) -> None:
     path = tmp_path / "Pulumi.x.yaml"

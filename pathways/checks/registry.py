@@ -1,0 +1,76 @@
+"""The registry of checks: each has an id and the settings it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from pathways.faults import Fault, Severity
+from pathways.settings import Settings
+from pathways.topology import SliceShape, resolve
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check says: the setting, what is wrong with it and what to write instead."""
+
+    path: str
+    reason: str
+    fix: str
+    severity: Severity = "error"
+
+
+Body = Callable[[Settings], Iterator[Finding]]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One rule. `reads` are the settings it depends on: it is skipped while one of them is at fault."""
+
+    id: str
+    reads: tuple[str, ...]
+    body: Body
+
+    @property
+    def title(self) -> str:
+        return (self.body.__doc__ or "").strip().splitlines()[0]
+
+
+CHECKS: list[Check] = []
+
+
+def check(id: str, *reads: str) -> Callable[[Body], Body]:
+    """Register a check; checks run in the order of their registration."""
+
+    def register(body: Body) -> Body:
+        CHECKS.append(Check(id, reads, body))
+        return body
+
+    return register
+
+
+def run(settings: Settings, faulty: Collection[str] = ()) -> list[Fault]:
+    """All faults of the settings, in the order of the checks; those that read a `faulty` path are skipped."""
+    unusable = set(faulty)
+    faults: list[Fault] = []
+    for registered in CHECKS:
+        if any(_covers(path, bad) for path in registered.reads for bad in unusable):
+            continue
+        for found in registered.body(settings):
+            faults.append(Fault(registered.id, found.path, found.reason, found.fix, found.severity))
+            if found.severity == "error":
+                unusable.add(found.path)
+    return faults
+
+
+def shape_of(settings: Settings) -> SliceShape:
+    """The shape of the slices. Raises CatalogueError for what does not exist."""
+    return _shape(settings.slices.accelerator, settings.slices.topology, settings.slices.machine_type)
+
+
+_shape = cache(resolve)
+
+
+def _covers(path: str, bad: str) -> bool:
+    return path == bad or path.startswith((bad + ".", bad + "[")) or bad.startswith((path + ".", path + "["))

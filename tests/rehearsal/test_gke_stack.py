@@ -1,0 +1,136 @@
+"""The default stack, from nothing to a running Pathways and back, as a newcomer does it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+
+import pytest
+from google.auth.credentials import AnonymousCredentials
+from google.cloud import container_v1
+from google.cloud.container_v1.services.cluster_manager.transports import ClusterManagerRestTransport
+
+from tests.rehearsal.conftest import Rehearsal
+
+
+@pytest.fixture(scope="module")
+def up(rehearsal: Rehearsal) -> str:
+    """What `up` of the default stack printed."""
+    return rehearsal.run("up", rehearsal.stack("gke-v6e"))
+
+
+def test_each_slice_runs_on_the_nodes_of_one_pool_and_the_head_on_the_head_pool(
+    up: str, rehearsal: Rehearsal
+) -> None:
+    pools: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
+    for pod in rehearsal.pods():
+        assert pod.phase == "Running", pod
+        pools[pod.job, pod.index][pod.pool] += 1
+    assert pools.pop(("pathways-head", 0)) == {"cpu-np": 1}
+    assert sorted(map(dict, pools.values()), key=str) == [{"tpu-np-0": 4}, {"tpu-np-1": 4}]
+
+
+def test_up_ends_with_what_was_built_and_what_to_do_next(up: str) -> None:
+    assert "2 slices of tpuv6e:4x4, 8 TPU VMs, 32 chips" in up
+    assert "pathways-pathways-head-0-0.pathways.default.svc.cluster.local:29000" in up
+    for command in ("make status", "make outputs", "make down"):
+        assert command in up
+
+
+def test_a_second_up_changes_nothing(up: str, rehearsal: Rehearsal) -> None:
+    again = rehearsal.run("up", rehearsal.stack("gke-v6e"))
+    assert re.search(r"\d+ unchanged", again)
+    assert not re.search(r"\d+ (created|updated|replaced|deleted)", again), again
+
+
+def test_refresh_finds_no_difference(up: str, rehearsal: Rehearsal) -> None:
+    refreshed = rehearsal.run("refresh", rehearsal.stack("gke-v6e"))
+    assert re.search(r"\d+ unchanged", refreshed)
+    assert not re.search(r"\d+ (created|updated|replaced|deleted)", refreshed), refreshed
+
+
+def test_the_outputs_are_the_numbers_and_addresses_and_hide_the_kubeconfig(
+    up: str, rehearsal: Rehearsal
+) -> None:
+    outputs = rehearsal.run("outputs", rehearsal.stack("gke-v6e"))
+    for name, value in [
+        ("chips", "32"),
+        ("slices", "2"),
+        ("vmsPerSlice", "4"),
+        ("instanceType", "tpuv6e:4x4"),
+    ]:
+        assert re.search(rf"{name}\s+{value}", outputs)
+    assert re.search(r"kubeconfig\s+\[secret\]", outputs)
+
+
+def test_googles_own_client_lists_the_cluster_and_its_pools(up: str, rehearsal: Rehearsal) -> None:
+    host = rehearsal.session().google_url.removeprefix("http://") + "/container"
+    transport = ClusterManagerRestTransport(host=host, url_scheme="http", credentials=AnonymousCredentials())
+    client = container_v1.ClusterManagerClient(transport=transport)
+    [cluster] = client.list_clusters(parent="projects/example-ml/locations/-").clusters
+    assert cluster.name == "gke-v6e"
+    pools = {pool.name: pool for pool in cluster.node_pools}
+    assert set(pools) == {"cpu-np", "tpu-np-0", "tpu-np-1"}
+    assert pools["tpu-np-0"].placement_policy.tpu_topology == "4x4"
+    assert pools["tpu-np-0"].config.machine_type == "ct6e-standard-4t"
+
+
+def test_status_shows_every_server_running(up: str, rehearsal: Rehearsal) -> None:
+    shown = rehearsal.run("status", rehearsal.stack("gke-v6e"))
+    assert re.search(r"google\s+running", shown)
+    assert re.search(r"kube-apiserver\s+running", shown)
+    assert "dead" not in shown
+
+
+def test_a_dead_server_is_said_and_started_again(up: str, rehearsal: Rehearsal) -> None:
+    processes = rehearsal.session().processes
+    processes.get("google")
+    victim = processes.get("google")
+    assert victim is not None
+    import os
+    import signal
+
+    os.kill(victim.pid, signal.SIGKILL)
+    again = rehearsal.run("up", rehearsal.stack("gke-v6e"))
+    assert "google was dead; started again" in again
+    assert re.search(r"\d+ unchanged", again)
+
+
+def test_another_topology_replaces_pools_and_job_set_and_says_why(up: str, rehearsal: Rehearsal) -> None:
+    wider = rehearsal.stack("gke-v6e", slices={"topology": "4x8"})
+    preview = rehearsal.run("preview", wider)
+    assert re.search(r"tpu-np-0", preview) and re.search(r"tpu-np-1", preview)
+    assert re.search(r"tpuTopology\s*: \"4x4\" => \"4x8\"", preview)
+    assert "JobSet" in preview and "tpuv6e:4x8" in preview
+    rehearsal.run("up", wider)
+    workers = [pod for pod in rehearsal.pods() if pod.job == "worker"]
+    assert len(workers) == 16
+    assert Counter(pod.pool for pod in workers) == {"tpu-np-0": 8, "tpu-np-1": 8}
+    assert all(pod.phase == "Running" for pod in workers)
+
+
+def test_down_leaves_no_process_and_no_folder(up: str, rehearsal: Rehearsal) -> None:
+    running = [process.pid for process in rehearsal.session().processes.all()]
+    shown = rehearsal.run("down", rehearsal.stack("gke-v6e"))
+    assert "deleted" in shown
+    assert not rehearsal.home.root.exists()
+    for pid in running:
+        with pytest.raises(ProcessLookupError):
+            import os
+
+            os.kill(pid, 0)
+
+
+def test_a_bad_stack_lists_every_fault_and_registers_nothing(rehearsal: Rehearsal) -> None:
+    bad = rehearsal.stack(
+        "bad",
+        slices={"topology": "4x5", "zone": "us-central1-a", "count": "two"},
+        workload={"name": "a-name-that-is-much-too-long"},
+        netwrok={},
+    )
+    shown = rehearsal.run("up", bad, expect=255)
+    for path in ("slices.topology", "slices.zone", "slices.count", "workload.name", "netwrok"):
+        assert f"pathways:{path}: " in shown
+    assert "Traceback" not in shown
+    assert json.loads(rehearsal.run("outputs", bad, expect=0) or "{}") == {} or "kubeconfig" not in shown
