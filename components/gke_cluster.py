@@ -9,12 +9,13 @@ from pulumi_gcp import container
 from components.network import Network
 from pathways.kubeconfig import kubeconfig
 from pathways.plan import Plan
+from pathways.settings import Cluster
 
 
 class GkeCluster(pulumi.ComponentResource):
-    """A Standard cluster without its default pool, and the way into it."""
+    """A Standard cluster without its default pool, or one that exists, and the way into it."""
 
-    cluster: container.Cluster
+    id: pulumi.Output[str]
     kubeconfig: pulumi.Output[str]
     provider: kubernetes.Provider
 
@@ -22,51 +23,124 @@ class GkeCluster(pulumi.ComponentResource):
         self,
         name: str,
         plan: Plan,
-        network: Network,
+        network: Network | None,
         service_account: pulumi.Input[str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("pathways:gke:GkeCluster", name, None, opts)
-        settings, names = plan.settings, plan.names
-        self.cluster = container.Cluster(
-            "cluster",
-            name=names.cluster,
-            location=settings.region,
-            node_locations=[settings.slices.zone],
-            network=network.network.id,
-            subnetwork=network.subnetwork.id,
-            networking_mode="VPC_NATIVE",
-            ip_allocation_policy={
-                "cluster_secondary_range_name": names.POD_RANGE,
-                "services_secondary_range_name": names.SERVICE_RANGE,
-            },
-            datapath_provider="ADVANCED_DATAPATH",
-            release_channel={"channel": settings.cluster.release_channel},
-            min_master_version=settings.cluster.version,
-            workload_identity_config={"workload_pool": f"{settings.project}.svc.id.goog"},
-            private_cluster_config={"enable_private_nodes": True, "enable_private_endpoint": False},
-            # GKE cannot make a cluster without a pool; this one lives for a minute, but not as the default account.
-            initial_node_count=1,
-            remove_default_node_pool=True,
-            node_config={"machine_type": "e2-medium", "service_account": service_account},
-            deletion_protection=settings.cluster.deletion_protection,
-            resource_labels=dict(settings.labels),
-            opts=pulumi.ResourceOptions(
-                parent=self,
-                # What GKE reports here is another pool's once the default one is gone.
-                ignore_changes=["nodeConfig", "nodePools"],
-                depends_on=[network.nat],
-                custom_timeouts=pulumi.CustomTimeouts(create="1h", update="2h", delete="1h"),
-            ),
-        )
+        if network is None:
+            location = plan.settings.cluster.location or plan.settings.region
+            cluster = container.Cluster.get(
+                "cluster",
+                f"projects/{plan.settings.project}/locations/{location}/clusters/{plan.settings.cluster.existing}",
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+        else:
+            cluster = self._create(plan, network, service_account)
+        self.id = cluster.id
         self.kubeconfig = pulumi.Output.secret(
             pulumi.Output.json_dumps(
-                pulumi.Output.all(self.cluster.endpoint, self.cluster.master_auth).apply(
-                    lambda known: kubeconfig(names.cluster, known[0], known[1]["cluster_ca_certificate"])
+                pulumi.Output.all(cluster.name, _endpoint(cluster, plan.settings.cluster), cluster.master_auth).apply(
+                    # A DNS endpoint has a certificate that everyone trusts; the cluster's own CA did not sign it.
+                    lambda known: kubeconfig(
+                        known[0],
+                        known[1],
+                        None if plan.settings.cluster.dns_endpoint else known[2]["cluster_ca_certificate"],
+                    )
                 )
             )
         )
         self.provider = kubernetes.Provider(
             "kubernetes", kubeconfig=self.kubeconfig, opts=pulumi.ResourceOptions(parent=self)
         )
-        self.register_outputs({"name": self.cluster.name, "endpoint": self.cluster.endpoint})
+        self.register_outputs({"name": cluster.name})
+
+    def _create(self, plan: Plan, network: Network, service_account: pulumi.Input[str]) -> container.Cluster:
+        settings, asked = plan.settings, plan.settings.cluster
+        return container.Cluster(
+            "cluster",
+            name=plan.names.cluster,
+            location=asked.location or settings.region,
+            node_locations=[settings.slices.zone] if asked.location != settings.slices.zone else None,
+            network=network.network,
+            subnetwork=network.subnetwork,
+            networking_mode="VPC_NATIVE",
+            ip_allocation_policy={
+                "cluster_secondary_range_name": settings.network.pod_range_name,
+                "services_secondary_range_name": settings.network.service_range_name,
+            },
+            datapath_provider="ADVANCED_DATAPATH",
+            enable_multi_networking=True if network.second else None,
+            release_channel={"channel": asked.release_channel},
+            min_master_version=asked.version,
+            maintenance_policy=_maintenance(asked),
+            workload_identity_config={"workload_pool": f"{settings.project}.svc.id.goog"},
+            private_cluster_config={
+                "enable_private_nodes": True,
+                "enable_private_endpoint": asked.private_endpoint,
+            },
+            control_plane_endpoints_config=container.ClusterControlPlaneEndpointsConfigArgs(
+                dns_endpoint_config=container.ClusterControlPlaneEndpointsConfigDnsEndpointConfigArgs(
+                    allow_external_traffic=True
+                )
+            )
+            if asked.dns_endpoint
+            else None,
+            master_authorized_networks_config=container.ClusterMasterAuthorizedNetworksConfigArgs(
+                cidr_blocks=[
+                    container.ClusterMasterAuthorizedNetworksConfigCidrBlockArgs(cidr_block=cidr)
+                    for cidr in asked.authorized_networks
+                ]
+            )
+            if asked.authorized_networks or asked.private_endpoint
+            else None,
+            dns_config=container.ClusterDnsConfigArgs(
+                cluster_dns="CLOUD_DNS", cluster_dns_scope="VPC_SCOPE", cluster_dns_domain=settings.reach.dns_domain
+            )
+            if settings.reach.dns_domain
+            else None,
+            addons_config=container.ClusterAddonsConfigArgs(
+                gcs_fuse_csi_driver_config=container.ClusterAddonsConfigGcsFuseCsiDriverConfigArgs(enabled=True)
+            )
+            if settings.workload.mounts
+            else None,
+            # GKE cannot make a cluster without a pool; this one lives for a minute, but not as the default account.
+            initial_node_count=1,
+            remove_default_node_pool=True,
+            node_config={"machine_type": "e2-medium", "service_account": service_account},
+            deletion_protection=asked.deletion_protection,
+            resource_labels=dict(settings.labels),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                # What GKE reports here is another pool's once the default one is gone.
+                ignore_changes=["nodeConfig", "nodePools"],
+                depends_on=network.egress,
+                custom_timeouts=pulumi.CustomTimeouts(create="1h", update="2h", delete="1h"),
+            ),
+        )
+
+
+def _endpoint(cluster: container.Cluster, asked: Cluster) -> pulumi.Output[str]:
+    if not asked.dns_endpoint:
+        return cluster.endpoint
+    return cluster.control_plane_endpoints_config.apply(lambda config: str(config["dns_endpoint_config"]["endpoint"]))
+
+
+def _maintenance(asked: Cluster) -> container.ClusterMaintenancePolicyArgs | None:
+    if not asked.maintenance_exclusions:
+        return None
+    return container.ClusterMaintenancePolicyArgs(
+        # GKE takes exclusions only beside a window; this one is its own default.
+        daily_maintenance_window=container.ClusterMaintenancePolicyDailyMaintenanceWindowArgs(start_time="03:00"),
+        maintenance_exclusions=[
+            container.ClusterMaintenancePolicyMaintenanceExclusionArgs(
+                exclusion_name=exclusion.name,
+                start_time=exclusion.start,
+                end_time=exclusion.end,
+                exclusion_options=container.ClusterMaintenancePolicyMaintenanceExclusionExclusionOptionsArgs(
+                    scope=exclusion.scope
+                ),
+            )
+            for exclusion in asked.maintenance_exclusions
+        ],
+    )

@@ -9,9 +9,7 @@ from pathways.plan import Plan
 
 
 class ScratchBucket(pulumi.ComponentResource):
-    """The scratch bucket, and the permissions of those who use it."""
-
-    bucket: storage.Bucket
+    """The scratch bucket, unless it exists already, and the permissions of those who use it."""
 
     def __init__(
         self, name: str, plan: Plan, member: pulumi.Input[str], opts: pulumi.ResourceOptions | None = None
@@ -19,25 +17,7 @@ class ScratchBucket(pulumi.ComponentResource):
         super().__init__("pathways:gke:ScratchBucket", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         scratch = plan.scratch
-        by_stack = scratch.lifecycle_days is not None
-        self.bucket = storage.Bucket(
-            "bucket",
-            name=scratch.name,
-            location=scratch.location,
-            uniform_bucket_level_access=True,
-            public_access_prevention="enforced",
-            # Scratch files are worth nothing once deleted, and soft-deleted ones are billed.
-            soft_delete_policy={"retention_duration_seconds": 0},
-            lifecycle_rules=[{"action": {"type": "Delete"}, "condition": {"age": scratch.lifecycle_days}}]
-            if by_stack
-            else None,
-            force_destroy=scratch.force_destroy,
-            labels=dict(plan.settings.labels),
-            # Rules that the resource manager writes must survive the next `pulumi up`.
-            opts=child
-            if by_stack
-            else pulumi.ResourceOptions(parent=self, ignore_changes=["lifecycleRules"]),
-        )
+        bucket: pulumi.Input[str] = scratch.name if scratch.existing else self._bucket(plan).name
         roles: dict[str, pulumi.Input[str]] = {role.rpartition(".")[2]: role for role in scratch.roles}
         if scratch.permissions:
             role = projects.IAMCustomRole(
@@ -50,9 +30,32 @@ class ScratchBucket(pulumi.ComponentResource):
             )
             roles["lifecycle"] = role.name
         self.access = [
-            storage.BucketIAMMember(
-                f"scratch-{key}", bucket=self.bucket.name, role=granted, member=member, opts=child
-            )
+            storage.BucketIAMMember(f"scratch-{key}", bucket=bucket, role=granted, member=member, opts=child)
             for key, granted in roles.items()
         ]
         self.register_outputs({"uri": scratch.uri})
+
+    def _bucket(self, plan: Plan) -> storage.Bucket:
+        scratch = plan.scratch
+        by_stack = scratch.lifecycle_days is not None
+        rule = storage.BucketLifecycleRuleArgs(
+            action=storage.BucketLifecycleRuleActionArgs(type="Delete"),
+            condition=storage.BucketLifecycleRuleConditionArgs(age=scratch.lifecycle_days),
+        )
+        return storage.Bucket(
+            "bucket",
+            name=scratch.name,
+            location=scratch.location,
+            uniform_bucket_level_access=True,
+            public_access_prevention="enforced",
+            # Scratch files are worth nothing once deleted, and soft-deleted ones are billed.
+            soft_delete_policy=storage.BucketSoftDeletePolicyArgs(retention_duration_seconds=0),
+            lifecycle_rules=[rule] if by_stack else None,
+            force_destroy=scratch.force_destroy,
+            labels=dict(plan.settings.labels),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                # Rules that the resource manager writes must survive the next `pulumi up`.
+                ignore_changes=None if by_stack else ["lifecycleRules"],
+            ),
+        )

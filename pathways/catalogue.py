@@ -65,9 +65,7 @@ class Generation:
     @property
     def topologies(self) -> tuple[Topology, ...]:
         """Every topology that Pathways can use, smallest first."""
-        usable = {
-            t for machine in self.machine_types if machine.supports_pathways for t in machine.topologies
-        }
+        usable = {t for machine in self.machine_types if machine.supports_pathways for t in machine.topologies}
         return tuple(sorted(usable, key=by_size))
 
 
@@ -117,14 +115,10 @@ class _File(_Entry):
 def load(text: str) -> Catalogue:
     """Read a catalogue from YAML. Raises ValueError naming the entry that contradicts itself."""
     file = _File.model_validate(yaml.safe_load(text))
-    generations = {
-        name: _generation(name, entry, file.topology_sets) for name, entry in file.generations.items()
-    }
+    generations = {name: _generation(name, entry, file.topology_sets) for name, entry in file.generations.items()}
     machine_types = {m.name: m for g in generations.values() for m in g.machine_types}
     _check_names(generations.values())
-    return Catalogue(
-        MappingProxyType(generations), MappingProxyType(machine_types), MappingProxyType(file.minimum_gke)
-    )
+    return Catalogue(MappingProxyType(generations), MappingProxyType(machine_types), MappingProxyType(file.minimum_gke))
 
 
 def _generation(name: str, entry: _GenerationEntry, sets: dict[str, list[str]]) -> Generation:
@@ -164,17 +158,13 @@ def _machine_type(
         topologies=tuple(sorted(map(Topology.parse, written), key=by_size)),
     )
     if not name.endswith(f"-{machine.chips_per_vm}t"):
-        raise ValueError(
-            f"{name}: a host of {machine.host} has {machine.chips_per_vm} chips, the name says otherwise"
-        )
+        raise ValueError(f"{name}: a host of {machine.host} has {machine.chips_per_vm} chips, the name says otherwise")
     if len(set(written)) != len(written):
         raise ValueError(f"{name}: a topology is listed twice")
     for topology in machine.topologies:
         hosts_fit = all(a % b == 0 for a, b in zip(topology.in_three_dims, machine.host.dims, strict=True))
         if len(topology.dims) != dimensions or not hosts_fit:
-            raise ValueError(
-                f"{name}: hosts of {machine.host} do not tile {topology} in {dimensions} dimensions"
-            )
+            raise ValueError(f"{name}: hosts of {machine.host} do not tile {topology} in {dimensions} dimensions")
     return machine
 
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pathways import endpoints, images
-from pathways.settings import Settings
+from pathways import endpoints, images, volumes
+from pathways.settings import ColocatedPython, EnvVar, Settings
 from pathways.topology import SliceShape
 
 Container = dict[str, Any]
 
 COORDINATOR_LABEL = "jobset.sigs.k8s.io/coordinator"
-SHARED_TMP = {"name": "shared-tmp", "mountPath": "/tmp"}
+SHARED_MEMORY_VARIABLE = {
+    "name": "CLOUD_PATHWAYS_SIDECAR_SHM_DIRECTORY",
+    "value": volumes.SHARED_MEMORY_MOUNT["mountPath"],
+}
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,9 @@ CLIENT_LIMITS = Limits(cpu=24, gigabytes=100)
 
 def head_limits(settings: Settings) -> tuple[int, int]:
     """vCPUs and GB of memory that the head pod takes in all."""
-    present = [RESOURCE_MANAGER_LIMITS, PROXY_LIMITS]
+    present = [RESOURCE_MANAGER_LIMITS]
+    if settings.workload.mode != "service":
+        present.append(PROXY_LIMITS)
     if settings.workload.mode == "batch":
         present.append(CLIENT_LIMITS)
     return sum(limits.cpu for limits in present), sum(limits.gigabytes for limits in present)
@@ -54,6 +59,7 @@ def resource_manager(settings: Settings, shape: SliceShape, scratch: str) -> Con
             _annotation("JOBSET_NAME", "jobset.sigs.k8s.io/jobset-name"),
             _label("HOST_ADDRESS", COORDINATOR_LABEL),
             _value("TPU_SKIP_MDS_QUERY", "true"),
+            *_values(settings.runtime.resource_manager.env),
         ],
         "args": [
             f"--server_port={endpoints.RESOURCE_MANAGER_PORT}",
@@ -62,6 +68,7 @@ def resource_manager(settings: Settings, shape: SliceShape, scratch: str) -> Con
             f"--instance_type={shape.instance_type}",
             f"--gcs_scratch_location={scratch}",
             *_object_lifecycle(settings),
+            *settings.runtime.resource_manager.args,
         ],
         "ports": _ports(endpoints.RESOURCE_MANAGER_PORT, endpoints.RESOURCE_MANAGER_AUXILIARY_PORT),
         "resources": RESOURCE_MANAGER_LIMITS.resources(),
@@ -69,20 +76,29 @@ def resource_manager(settings: Settings, shape: SliceShape, scratch: str) -> Con
 
 
 def proxy(settings: Settings, scratch: str) -> Container:
-    """The IFRT proxy server, which JAX clients connect to."""
+    """The IFRT proxy server of the head pod, beside the resource manager."""
     return {
         "name": "pathways-proxy",
         "image": images.proxy_server(settings.runtime),
         "imagePullPolicy": "Always",
-        "env": [_label("PATHWAYS_HEAD", COORDINATOR_LABEL)],
-        "args": [
-            f"--resource_manager_address=$(PATHWAYS_HEAD):{endpoints.RESOURCE_MANAGER_PORT}",
-            f"--server_port={endpoints.PROXY_PORT}",
-            f"--gcs_scratch_location={scratch}",
-        ],
+        "env": [_label("PATHWAYS_HEAD", COORDINATOR_LABEL), *_values(settings.runtime.proxy.env)],
+        "args": proxy_arguments(settings, scratch, "$(PATHWAYS_HEAD)"),
         "ports": _ports(endpoints.PROXY_PORT),
         "resources": PROXY_LIMITS.resources(),
     }
+
+
+def proxy_arguments(settings: Settings, scratch: str, head: str) -> list[str]:
+    """Arguments of an IFRT proxy server that finds the resource manager on host `head`."""
+    elastic, runtime = settings.workload.elastic, settings.runtime
+    return [
+        f"--resource_manager_address={head}:{endpoints.RESOURCE_MANAGER_PORT}",
+        f"--server_port={endpoints.PROXY_PORT}",
+        f"--gcs_scratch_location={scratch}",
+        *([f"{images.elastic_flag(runtime)}={elastic.slices}"] if elastic else []),
+        *(["--sidecar_name=external"] if runtime.colocated_python else []),
+        *runtime.proxy.args,
+    ]
 
 
 def worker(settings: Settings, shape: SliceShape, scratch: str) -> Container:
@@ -103,16 +119,37 @@ def worker(settings: Settings, shape: SliceShape, scratch: str) -> Container:
             # Kubernetes expands $(VAR) only for variables earlier in the list.
             _label("PATHWAYS_HEAD", COORDINATOR_LABEL),
             _value("MEGASCALE_COORDINATOR_ADDRESS", "$(PATHWAYS_HEAD)"),
+            *([SHARED_MEMORY_VARIABLE] if settings.runtime.colocated_python else []),
+            *_values(settings.runtime.worker.env),
         ],
         "args": [
             f"--server_port={endpoints.WORKER_PORT}",
             f"--resource_manager_address=$(PATHWAYS_HEAD):{endpoints.RESOURCE_MANAGER_PORT}",
             f"--gcs_scratch_location={scratch}",
             *_object_lifecycle(settings),
+            *settings.runtime.worker.args,
         ],
         "ports": _ports(endpoints.WORKER_PORT),
         "resources": {"limits": {"google.com/tpu": str(shape.chips_per_vm)}},
-        "volumeMounts": [SHARED_TMP],
+        "volumeMounts": volumes.worker_mounts(settings),
+    }
+
+
+def colocated_python(python: ColocatedPython) -> Container:
+    """The colocated-Python server: runs user code next to the worker, which it talks to through shared memory."""
+    return {
+        "name": "colocated-python-sidecar",
+        "image": python.image,
+        "imagePullPolicy": "Always",
+        # A sidecar, so that it does not keep the worker's pod from ending.
+        "restartPolicy": "Always",
+        "env": [
+            _value("GRPC_SERVER_ADDRESS", f"0.0.0.0:{endpoints.SIDECAR_PORT}"),
+            _value("PYTHONUNBUFFERED", "1"),
+            SHARED_MEMORY_VARIABLE,
+        ],
+        "ports": _ports(endpoints.SIDECAR_PORT),
+        "volumeMounts": [volumes.SHARED_TMP_MOUNT, volumes.SHARED_MEMORY_MOUNT],
     }
 
 
@@ -128,10 +165,10 @@ def client(settings: Settings) -> Container:
         "env": [
             _label("PATHWAYS_HEAD", COORDINATOR_LABEL),
             *(_value(name, value) for name, value in client_variables("$(PATHWAYS_HEAD)").items()),
-            *(_value(variable.name, variable.value) for variable in workload.env),
+            *_values(workload.env),
         ],
         "resources": CLIENT_LIMITS.resources(),
-        "volumeMounts": [SHARED_TMP],
+        "volumeMounts": volumes.client_mounts(settings),
     }
 
 
@@ -155,6 +192,10 @@ def _ports(*numbers: int) -> list[dict[str, Any]]:
 
 def _value(name: str, value: str) -> dict[str, Any]:
     return {"name": name, "value": value}
+
+
+def _values(variables: list[EnvVar]) -> list[dict[str, Any]]:
+    return [_value(variable.name, variable.value) for variable in variables]
 
 
 def _label(name: str, label: str) -> dict[str, Any]:

@@ -6,8 +6,12 @@ Source: Introduction to Pathways on Cloud, container specs of the resource manag
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pathways import names
+
+if TYPE_CHECKING:
+    from pathways.settings import Settings
 
 PROXY_PORT = 29000
 RESOURCE_MANAGER_PORT = 29001
@@ -16,24 +20,30 @@ WORKER_PORT = 29001
 # The resource manager opens this one as well, without a flag for it.
 RESOURCE_MANAGER_AUXILIARY_PORT = 29002
 
+# The colocated-Python server, beside each worker.
+SIDECAR_PORT = 50051
+
 #: Ports of the head pod, which uses its node's network: a client in that pod must not bind them.
 HEAD_PORTS = (PROXY_PORT, RESOURCE_MANAGER_PORT, RESOURCE_MANAGER_AUXILIARY_PORT)
 
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Addresses of one Pathways JobSet, as a pod or a client in the cluster's network uses them."""
+    """Addresses of one Pathways JobSet. `proxy` and `backend_target` are None where each client brings its proxy."""
 
-    proxy: str
     resource_manager: str
-    backend_target: str
+    proxy: str | None
+    backend_target: str | None
 
 
-def of(job_set: str, namespace: str) -> Endpoints:
-    """Addresses by the head pod's DNS name, qualified so that every namespace resolves them."""
-    head = f"{names.coordinator(job_set)}.{namespace}.svc.cluster.local"
+def of(settings: Settings) -> Endpoints:
+    """Addresses by the head pod's DNS name, as every pod of the cluster, and with Cloud DNS the whole VPC, resolves it."""
+    workload = settings.workload
+    domain = settings.reach.dns_domain or "cluster.local"
+    head = f"{names.coordinator(workload.name, workload.subdomain)}.{workload.namespace}.svc.{domain}"
+    proxy = f"{head}:{PROXY_PORT}" if workload.mode != "service" else None
     return Endpoints(
-        proxy=f"{head}:{PROXY_PORT}",
         resource_manager=f"{head}:{RESOURCE_MANAGER_PORT}",
-        backend_target=f"grpc://{head}:{PROXY_PORT}",
+        proxy=proxy,
+        backend_target=f"grpc://{proxy}" if proxy else None,
     )

@@ -22,13 +22,15 @@ def stem(stack: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", stack.lower()).strip("-") or "pathways"
 
 
-def coordinator(job_set: str) -> str:
+def coordinator(job_set: str, subdomain: str | None = None) -> str:
     """Host name of the head pod, as JobSet writes it into the label jobset.sigs.k8s.io/coordinator."""
-    return f"{job_set}-{HEAD_JOB}-0-0.{job_set}"
+    return f"{job_set}-{HEAD_JOB}-0-0.{subdomain or job_set}"
 
 
-def longest_job_set_name() -> int:
+def longest_job_set_name(subdomain: str | None = None) -> int:
     """Characters a JobSet name may have so that the coordinator address still fits into a label."""
+    if subdomain:
+        return LABEL_LIMIT - len(coordinator("", subdomain))
     return (LABEL_LIMIT - len(coordinator(""))) // 2
 
 
@@ -47,9 +49,8 @@ class Names:
     head_pool: str
     tpu_pools: tuple[str, ...]
     workload_policy: str
-
-    POD_RANGE = "pods"
-    SERVICE_RANGE = "services"
+    second_network: str
+    proxy_firewall: str
 
 
 def of(settings: Settings) -> Names:
@@ -67,4 +68,6 @@ def of(settings: Settings) -> Names:
         head_pool=HEAD_POOL,
         tpu_pools=tuple(f"tpu-np-{index}" for index in range(settings.slices.count)),
         workload_policy=f"{name}-slices",
+        second_network=f"{name}-second",
+        proxy_firewall=f"{name}-proxy",
     )

@@ -1,6 +1,6 @@
 """The node pools: one per slice, and one of CPU nodes for the head.
 
-Source: GKE documentation on TPU slices and Pathways clusters; accelerator facts in tpu.yaml.
+Source: GKE documentation on TPU slices, flex-start, reservations and Pathways clusters; accelerator facts in tpu.yaml.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from pathways.topology import Placement, SliceShape
 HEAD_MAX_PODS = 110
 # A TPU node runs a worker and node agents; fewer pods leave addresses for more nodes.
 TPU_MAX_PODS = 16
+# GKE ends flex-start VMs after seven days at the latest.
+LONGEST_FLEX_START_HOURS = 168
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,14 @@ class Reservation:
 
     consume: Literal["NO_RESERVATION", "SPECIFIC_RESERVATION"]
     name: str | None = None
+
+
+@dataclass(frozen=True)
+class FlexStart:
+    """Capacity that is waited for: seconds a VM runs at most, and whether a slice's VMs are asked for together."""
+
+    max_run_seconds: int
+    queued: bool
 
 
 @dataclass(frozen=True)
@@ -40,12 +50,16 @@ class NodePool:
 
 @dataclass(frozen=True)
 class TpuPool(NodePool):
-    """The nodes of one slice."""
+    """The nodes of one slice. `autoscaled`: GKE makes all of them or none, as pods ask for them."""
 
     topology: str
     placement: Placement
+    autoscaled: bool
     spot: bool
     reservation: Reservation
+    flex_start: FlexStart | None
+    protected: bool
+    second_network: bool
 
 
 def head_pool(settings: Settings) -> NodePool:
@@ -62,28 +76,48 @@ def head_pool(settings: Settings) -> NodePool:
 
 def tpu_pools(settings: Settings, shape: SliceShape) -> tuple[TpuPool, ...]:
     """One pool per slice, all alike but for the name."""
-    capacity = settings.slices.capacity
+    slices, capacity = settings.slices, settings.slices.capacity
     return tuple(
         TpuPool(
             name=name,
             machine_type=shape.machine_type.name,
             nodes=shape.vms,
-            zone=settings.slices.zone,
+            zone=slices.zone,
             max_pods_per_node=TPU_MAX_PODS,
             labels=settings.labels,
             topology=str(shape.topology),
             placement=shape.placement,
+            autoscaled=slices.autoscaling or capacity.type == "flexStart",
             spot=capacity.type == "spot",
             reservation=_reservation(capacity),
+            flex_start=_flex_start(capacity),
+            protected=slices.protect,
+            second_network=settings.network.second is not None,
         )
         for name in names.of(settings).tpu_pools
     )
 
 
+def reservation_path(capacity: Capacity) -> str:
+    """The reservation as a node pool names it: alone, or with the project that shares it and the part of it."""
+    part = ""
+    if capacity.reservation_block:
+        part += f"/reservationBlocks/{capacity.reservation_block}"
+    if capacity.reservation_sub_block:
+        part += f"/reservationSubBlocks/{capacity.reservation_sub_block}"
+    shared_from = f"projects/{capacity.reservation_project}/reservations/" if capacity.reservation_project else ""
+    return f"{shared_from}{capacity.reservation}{part}"
+
+
 def _reservation(capacity: Capacity) -> Reservation:
-    if capacity.type != "reservation":
+    # Calendar mode delivers its capacity as a specific reservation.
+    if capacity.type not in ("reservation", "calendar"):
         return Reservation("NO_RESERVATION")
-    shared_from = (
-        f"projects/{capacity.reservation_project}/reservations/" if capacity.reservation_project else ""
-    )
-    return Reservation("SPECIFIC_RESERVATION", f"{shared_from}{capacity.reservation}")
+    return Reservation("SPECIFIC_RESERVATION", reservation_path(capacity))
+
+
+def _flex_start(capacity: Capacity) -> FlexStart | None:
+    if capacity.type != "flexStart":
+        return None
+    hours = capacity.max_run_hours or LONGEST_FLEX_START_HOURS
+    return FlexStart(max_run_seconds=hours * 3600, queued=capacity.queued)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pathways import checks, endpoints, jobset, names, node_pools, scratch
+from pathways import checks, endpoints, jobset, kueue, names, node_pools, reach, scratch
 from pathways.endpoints import Endpoints
 from pathways.names import Names
 from pathways.node_pools import NodePool, TpuPool
@@ -41,6 +41,9 @@ class Plan:
     scratch: ScratchBucket
     endpoints: Endpoints
     job_set: Mapping[str, Any]
+    queues: tuple[Mapping[str, Any], ...]
+    proxy_service: Mapping[str, Any] | None
+    proxy_policy: Mapping[str, Any] | None
 
 
 def make(settings: Settings) -> Plan:
@@ -54,6 +57,9 @@ def make(settings: Settings) -> Plan:
         head_pool=node_pools.head_pool(settings),
         tpu_pools=node_pools.tpu_pools(settings, shape),
         scratch=bucket,
-        endpoints=endpoints.of(settings.workload.name, settings.workload.namespace),
+        endpoints=endpoints.of(settings),
         job_set=jobset.manifest(settings, shape, bucket.uri),
+        queues=tuple(kueue.manifests(settings, shape)) if settings.kueue.enabled else (),
+        proxy_service=reach.service(settings),
+        proxy_policy=reach.network_policy(settings),
     )

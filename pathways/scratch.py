@@ -27,6 +27,7 @@ class ScratchBucket:
     roles: tuple[str, ...]
     permissions: tuple[str, ...]
     force_destroy: bool
+    existing: bool
 
 
 def of(settings: Settings) -> ScratchBucket:
@@ -37,8 +38,9 @@ def of(settings: Settings) -> ScratchBucket:
         name=bucket,
         location=settings.region,
         uri="gs://" + "/".join(part for part in (bucket, scratch.prefix) if part),
-        lifecycle_days=scratch.retention_days if by_stack else None,
+        lifecycle_days=scratch.retention_days if by_stack and not scratch.existing else None,
         roles=ROLES,
         permissions=() if by_stack else LIFECYCLE_PERMISSIONS,
         force_destroy=scratch.force_destroy,
+        existing=scratch.existing,
     )

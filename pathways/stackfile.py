@@ -161,13 +161,9 @@ def _fault(detail: ErrorDetails) -> Fault:
     if kind == "extra_forbidden":
         return Fault("unknown-key", path, "there is no such setting", _nearest_key(loc))
     if kind == "literal_error":
-        return Fault(
-            "not-a-choice", path, f"{_shown(given)} is none of the choices", f"write {context['expected']}"
-        )
+        return Fault("not-a-choice", path, f"{_shown(given)} is none of the choices", f"write {context['expected']}")
     if kind == "string_pattern_mismatch":
-        return Fault(
-            "wrong-form", path, f"{_shown(given)} does not have the form {context['pattern']}", "correct it"
-        )
+        return Fault("wrong-form", path, f"{_shown(given)} does not have the form {context['pattern']}", "correct it")
     if kind in ("greater_than_equal", "less_than_equal"):
         bound = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
         return Fault("out-of-range", path, f"{_shown(given)} must be {bound}", f"write a number of {bound}")
@@ -220,9 +216,7 @@ def _keys(loc: Loc) -> list[str]:
         )
     hidden = {"stack", *_PATHS}
     return (
-        [field.alias or name for name, field in section.model_fields.items() if name not in hidden]
-        if section
-        else []
+        [field.alias or name for name, field in section.model_fields.items() if name not in hidden] if section else []
     )
 
 

@@ -8,7 +8,7 @@ from pathways.plan import Plan
 
 
 def outputs(plan: Plan) -> dict[str, Any]:
-    """The stack's outputs that are known from the settings alone; keys as `pulumi stack output` shows them."""
+    """The stack's outputs that follow from the settings; keys as `pulumi stack output` shows them."""
     return {
         "clusterName": plan.names.cluster,
         "jobSet": f"{plan.settings.workload.namespace}/{plan.settings.workload.name}",

@@ -100,9 +100,7 @@ def _machine_of(generation: tpu.Generation, name: str) -> tpu.MachineType:
     if machine.generation != generation.name:
         own = ", ".join(m.name for m in generation.machine_types if m.supports_pathways)
         message = f"{name} is a machine type of {machine.generation}, not of {generation.name}."
-        raise CatalogueError(
-            message, f"Write one of {own}, or accelerator: {machine.generation}.", "machineType"
-        )
+        raise CatalogueError(message, f"Write one of {own}, or accelerator: {machine.generation}.", "machineType")
     if not machine.supports_pathways:
         raise _unsupported(machine)
     return machine
@@ -111,15 +109,11 @@ def _machine_of(generation: tpu.Generation, name: str) -> tpu.MachineType:
 def _unsupported(machine: tpu.MachineType) -> CatalogueError:
     generation = tpu.catalogue().generations[machine.generation]
     usable = ", ".join(m.name for m in generation.machine_types if m.supports_pathways)
-    message = (
-        f"Pathways has no instance type for {machine.name} ({count(machine.chips_per_vm, 'chip')} per VM)."
-    )
+    message = f"Pathways has no instance type for {machine.name} ({count(machine.chips_per_vm, 'chip')} per VM)."
     return CatalogueError(message, f"Write one of {usable}, or leave machineType out.", "machineType")
 
 
-def _topology_fault(
-    generation: tpu.Generation, wanted: Topology, machine: tpu.MachineType | None
-) -> CatalogueError:
+def _topology_fault(generation: tpu.Generation, wanted: Topology, machine: tpu.MachineType | None) -> CatalogueError:
     """Why the topology cannot be had, and the one that was probably meant or the nearest ones."""
     offering = tpu.machine_types_for(generation, wanted)
     usable = [other for other in offering if other.supports_pathways]
@@ -130,17 +124,11 @@ def _topology_fault(
         fix = f"Write machineType: {other}, or for {machine.name} one of {_nearest(wanted, valid)}."
         return CatalogueError(message, fix, "topology")
     if offering:
-        message = (
-            f"{wanted} of {generation.name} exists only on {offering[0].name}, which Pathways cannot use."
-        )
+        message = f"{wanted} of {generation.name} exists only on {offering[0].name}, which Pathways cannot use."
         return CatalogueError(message, f"Write one of the nearest: {_nearest(wanted, valid)}.", "topology")
     for same in valid:
         if sorted(same.in_three_dims) == sorted(wanted.in_three_dims):
-            why = (
-                "the axes in this order"
-                if len(same.dims) == len(wanted.dims)
-                else f"{generation.dimensions} axes"
-            )
+            why = "the axes in this order" if len(same.dims) == len(wanted.dims) else f"{generation.dimensions} axes"
             return CatalogueError(
                 f'{generation.name} has {same}, not "{wanted}".', f"Write {same} ({why}).", "topology"
             )

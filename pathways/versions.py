@@ -45,9 +45,7 @@ class GkeVersion:
             return cls(())
         written = _GKE.fullmatch(text.removesuffix("."))
         if not written or (text.endswith(".") and text.count(".") != 2):
-            raise VersionError(
-                f'"{text}" is not a GKE version.', "Write 1.35, 1.35.2, 1.35.2-gke.1842000 or latest."
-            )
+            raise VersionError(f'"{text}" is not a GKE version.', "Write 1.35, 1.35.2, 1.35.2-gke.1842000 or latest.")
         return cls(tuple(int(part) for part in written.groups() if part is not None))
 
     @property

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
+
+from pydantic.alias_generators import to_camel
 
 from pathways import containers, names, tpu, versions
-from pathways.checks.paths import ACCELERATOR
+from pathways.checks.paths import ACCELERATOR, ZONE
 from pathways.checks.registry import Finding, check
 from pathways.machines import cpu_machine
 from pathways.settings import Settings
@@ -13,27 +16,98 @@ from pathways.settings import Settings
 # The head pod's limits of CPU and memory must leave this much of its node to the system and to node agents.
 SYSTEM_VCPUS = 1
 SYSTEM_GIB = 1
+# Google's limit for maintenance exclusions that stop every upgrade.
+LONGEST_NO_UPGRADES_DAYS = 90
 
 
-@check("gke-version", ACCELERATOR, "pathways:cluster.version")
+VERSION = "pathways:cluster.version"
+
+
+@check("gke-version", ACCELERATOR, VERSION, "pathways:slices.capacity")
 def _gke_version(settings: Settings) -> Iterator[Finding]:
-    """A fixed GKE version is new enough for Pathways and for the accelerator."""
+    """A fixed GKE version is new enough for Pathways, the accelerator and the capacity."""
     if settings.cluster.version is None:
         return
-    path, least = (
-        "pathways:cluster.version",
-        versions.minimum_gke(tpu.generation(settings.slices.accelerator)),
-    )
+    features: list[versions.Feature] = ["calendar"] if settings.slices.capacity.type == "calendar" else []
+    least = versions.minimum_gke(tpu.generation(settings.slices.accelerator), *features)
     try:
         version = versions.GkeVersion.parse(settings.cluster.version)
     except versions.VersionError as error:
-        yield Finding(path, error.message, error.fix)
+        yield Finding(VERSION, error.message, error.fix)
         return
     if version < least.version:
         yield Finding(
-            path,
+            VERSION,
             f"{least.because} needs GKE {least.version} or newer, not {version}",
             f'write "{least.version}" or newer, or leave it out for the release channel\'s own',
+        )
+
+
+@check("existing-cluster", "pathways:cluster", "pathways:network")
+def _existing_cluster(settings: Settings) -> Iterator[Finding]:
+    """An existing cluster brings its network and its settings with it."""
+    if settings.cluster.existing is None:
+        return
+    own = {"existing", "location"}
+    for name in sorted(settings.cluster.model_fields_set - own):
+        key = to_camel(name)
+        yield Finding(
+            f"pathways:cluster.{key}",
+            f"the cluster {settings.cluster.existing} exists, and the stack does not change its {key}",
+            f"leave {key} out, and set it where the cluster is declared",
+        )
+    for name in sorted(settings.network.model_fields_set):
+        key = to_camel(name)
+        yield Finding(
+            f"pathways:network.{key}",
+            f"the cluster {settings.cluster.existing} has its network already",
+            f"leave {key} out",
+        )
+
+
+@check("cluster-location", "pathways:cluster.location", ZONE, "gcp:region")
+def _location(settings: Settings) -> Iterator[Finding]:
+    """The control plane is in the stack's region, or in the slices' zone."""
+    location = settings.cluster.location
+    if location not in (None, settings.region, settings.slices.zone):
+        yield Finding(
+            "pathways:cluster.location",
+            f"{location} is neither the region nor the zone of the slices",
+            f"write {settings.region} or {settings.slices.zone}, or leave it out",
+        )
+
+
+@check("maintenance-exclusions", "pathways:cluster.maintenanceExclusions")
+def _maintenance(settings: Settings) -> Iterator[Finding]:
+    """Maintenance exclusions end after they begin, and within the time Google allows for their scope."""
+    for index, exclusion in enumerate(settings.cluster.maintenance_exclusions):
+        path = f"pathways:cluster.maintenanceExclusions[{index}]"
+        try:
+            start, end = (datetime.fromisoformat(text) for text in (exclusion.start, exclusion.end))
+        except ValueError as error:
+            yield Finding(path, f"is no time: {error}", "write times such as 2027-01-15T00:00:00Z")
+            continue
+        days = (end - start).days
+        if end <= start:
+            yield Finding(f"{path}.end", f"{exclusion.end} is not after {exclusion.start}", "exchange the two")
+        elif exclusion.scope == "NO_UPGRADES" and days > LONGEST_NO_UPGRADES_DAYS:
+            yield Finding(
+                f"{path}.end",
+                f"GKE allows {LONGEST_NO_UPGRADES_DAYS} days without any upgrade, not {days}",
+                "end it earlier, or use scope NO_MINOR_OR_NODE_UPGRADES",
+            )
+
+
+@check("private-endpoint", "pathways:cluster")
+def _private_endpoint(settings: Settings) -> Iterator[Finding]:
+    """A control plane that only the VPC reaches must be reachable by whoever runs pulumi."""
+    cluster = settings.cluster
+    if cluster.private_endpoint and not cluster.dns_endpoint:
+        yield Finding(
+            "pathways:cluster.privateEndpoint",
+            "with a private endpoint, pulumi reaches the cluster from inside the VPC only",
+            "run pulumi there, or add dnsEndpoint: true",
+            "warning",
         )
 
 
@@ -102,4 +176,17 @@ def _job_set_version(settings: Settings) -> Iterator[Finding]:
             "pathways:jobset.version",
             f"Pathways needs JobSet 0.8.0 or newer, not {version}",
             "leave it out for the version that was tested",
+        )
+
+
+@check("kueue-quota", "pathways:kueue", "pathways:head.machineType")
+def _kueue(settings: Settings) -> Iterator[Finding]:
+    """Kueue needs to know how large the head's nodes are, or the head is never admitted."""
+    if settings.kueue.enabled and cpu_machine(settings.head.machine_type) is None:
+        yield Finding(
+            "pathways:head.machineType",
+            f"the size of {settings.head.machine_type} is not in the catalogue, so Kueue's quota for the head "
+            "covers only what the head pod asks for",
+            "use n2-standard-64, or add quota for other pods yourself",
+            "warning",
         )

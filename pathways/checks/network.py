@@ -5,10 +5,15 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
-from pathways.checks.paths import COUNT, SHAPE
+from pydantic.alias_generators import to_camel
+
+from pathways import tpu
+from pathways.checks.paths import ACCELERATOR, COUNT, SHAPE
 from pathways.checks.registry import Finding, check, shape_of
 from pathways.node_pools import HEAD_MAX_PODS, TPU_MAX_PODS
 from pathways.settings import Settings
+
+SECOND_NETWORK_GENERATIONS = ("v6e", "tpu7x")
 
 
 @check("address-ranges", *SHAPE, COUNT, "pathways:head.nodeCount", "pathways:network")
@@ -19,35 +24,31 @@ def _address_ranges(settings: Settings) -> Iterator[Finding]:
         ("nodeRange", settings.network.node_range),
         ("podRange", settings.network.pod_range),
         ("serviceRange", settings.network.service_range),
+        *([("second", settings.network.second)] if settings.network.second else []),
     ]:
         path = f"pathways:network.{key}"
         try:
             ranges[path] = ipaddress.IPv4Network(text)
         except ValueError as error:
-            yield Finding(
-                path, str(error), "write the network address and its prefix length, such as 10.0.0.0/20"
-            )
+            yield Finding(path, str(error), "write the network address and its prefix length, such as 10.0.0.0/20")
             return
         for other, taken in ranges.items():
             if other != path and taken.overlaps(ranges[path]):
-                yield Finding(
-                    path, f"{text} overlaps {other.rpartition('.')[2]} {taken}", "choose a separate range"
-                )
+                yield Finding(path, f"{text} overlaps {other.rpartition('.')[2]} {taken}", "choose a separate range")
                 return
-    nodes_range, pods_range, _ = ranges.values()
+    nodes_range, pods_range, *_ = ranges.values()
+    if settings.network.existing or settings.cluster.existing:
+        return
     tpu_nodes = settings.slices.count * shape_of(settings).vms
     nodes = tpu_nodes + settings.head.node_count
     # Google keeps four addresses of every subnet for itself.
     if nodes > nodes_range.num_addresses - 4:
         yield Finding(
             "pathways:network.nodeRange",
-            f"{nodes} nodes do not fit into {nodes_range}, which has "
-            f"{nodes_range.num_addresses - 4} usable addresses",
+            f"{nodes} nodes do not fit into {nodes_range}, which has {nodes_range.num_addresses - 4} usable addresses",
             "use a shorter prefix",
         )
-    needed = tpu_nodes * _pod_addresses(TPU_MAX_PODS) + settings.head.node_count * _pod_addresses(
-        HEAD_MAX_PODS
-    )
+    needed = tpu_nodes * _pod_addresses(TPU_MAX_PODS) + settings.head.node_count * _pod_addresses(HEAD_MAX_PODS)
     if needed > pods_range.num_addresses:
         yield Finding(
             "pathways:network.podRange",
@@ -60,3 +61,42 @@ def _pod_addresses(max_pods: int) -> int:
     """Addresses GKE sets aside per node: the power of two that is at least twice the node's pods."""
     addresses: int = 1 << (2 * max_pods - 1).bit_length()
     return addresses
+
+
+@check("existing-network", "pathways:network")
+def _existing_network(settings: Settings) -> Iterator[Finding]:
+    """An existing VPC is named with its subnet, and is not given ranges or an MTU."""
+    network = settings.network
+    if bool(network.existing) != bool(network.existing_subnetwork):
+        missing = "existingSubnetwork" if network.existing else "existing"
+        yield Finding(
+            f"pathways:network.{missing}",
+            "an existing VPC and its subnet are named together",
+            f"add {missing}: NAME",
+        )
+    if network.existing:
+        for key in ("node_range", "pod_range", "service_range", "mtu"):
+            if key in network.model_fields_set:
+                yield Finding(
+                    f"pathways:network.{to_camel(key)}",
+                    f"the VPC {network.existing} exists, and the stack does not change it",
+                    "leave it out",
+                )
+    elif {"pod_range_name", "service_range_name"} & network.model_fields_set:
+        yield Finding(
+            "pathways:network.podRangeName",
+            "the names of secondary ranges are the stack's own choice in a VPC that it creates",
+            "leave podRangeName and serviceRangeName out",
+        )
+
+
+@check("second-network", "pathways:network", ACCELERATOR)
+def _second_network(settings: Settings) -> Iterator[Finding]:
+    """A second network serves generations whose VMs have a second network card for it."""
+    generation = tpu.generation(settings.slices.accelerator).name
+    if settings.network.second and generation not in SECOND_NETWORK_GENERATIONS:
+        yield Finding(
+            "pathways:network.second",
+            f"{generation} VMs have no second network card",
+            f"leave it out; it serves {', '.join(SECOND_NETWORK_GENERATIONS)}",
+        )

@@ -1,4 +1,4 @@
-"""Which images run."""
+"""Which images run, and with what beyond the derived arguments."""
 
 from __future__ import annotations
 
@@ -6,7 +6,21 @@ from collections.abc import Iterator
 
 from pathways import images
 from pathways.checks.registry import Finding, check
-from pathways.settings import Settings
+from pathways.settings import Component, Settings
+
+# Flags the stack derives, and the setting that decides each.
+DERIVED_FLAGS = {
+    "--server_port": "nothing (the ports are fixed)",
+    "--node_type": "nothing (each component has its own)",
+    "--resource_manager_address": "pathways:workload.name",
+    "--instance_count": "pathways:slices.count",
+    "--instance_type": "pathways:slices.topology",
+    "--gcs_scratch_location": "pathways:scratch",
+    "--enable_gcs_olm": "pathways:scratch.lifecycleOwner",
+    "--num_elastic_slices": "pathways:workload.elastic",
+    "--num_elastic_instances": "pathways:workload.elastic",
+    "--sidecar_name": "pathways:runtime.colocatedPython",
+}
 
 
 @check("image-matches-jax", "pathways:runtime.jax", "pathways:runtime.imageTag")
@@ -14,6 +28,8 @@ def _image_matches_jax(settings: Settings) -> Iterator[Finding]:
     """The images are of the client's JAX version; otherwise client and proxy find no common protocol."""
     path, runtime = "pathways:runtime.imageTag", settings.runtime
     jax = images.jax_version(runtime.tag)
+    if runtime.tag == "latest":
+        return
     if jax is None:
         yield Finding(
             path,
@@ -28,3 +44,96 @@ def _image_matches_jax(settings: Settings) -> Iterator[Finding]:
             f"the images are for JAX {jax}, the client uses JAX {runtime.jax}",
             f"write imageTag: jax-{runtime.jax}, or jax: {jax}",
         )
+
+
+@check("image-latest", "pathways:runtime.imageTag", "pathways:runtime.allowLatest")
+def _image_latest(settings: Settings) -> Iterator[Finding]:
+    """The tag latest changes under a running client, whose JAX version then finds no common protocol."""
+    runtime = settings.runtime
+    if runtime.tag == "latest" and not runtime.allow_latest:
+        yield Finding(
+            "pathways:runtime.imageTag",
+            f"latest will not stay the image of JAX {runtime.jax}",
+            f"write imageTag: jax-{runtime.jax}, or set allowLatest: true in an environment to try things in",
+        )
+
+
+@check("extra-arguments", "pathways:runtime")
+def _extra_arguments(settings: Settings) -> Iterator[Finding]:
+    """Further arguments do not repeat what the stack derives, and are whole flags."""
+    for key, component in _components(settings).items():
+        for index, argument in enumerate(component.args):
+            path = f"pathways:runtime.{key}.args[{index}]"
+            flag = argument.partition("=")[0]
+            if not argument.startswith("--") or " " in argument.strip() and "=" not in argument:
+                yield Finding(path, f'"{argument}" is not one flag', "write each flag alone, as --name=value")
+            elif flag in DERIVED_FLAGS:
+                yield Finding(path, f"{flag} is derived by the stack", f"set {DERIVED_FLAGS[flag]} instead")
+            elif flag.startswith("--xla") and key != "proxy":
+                yield Finding(path, f"{flag} has no effect here: the proxy compiles", "move it to runtime.proxy.args")
+
+
+@check("component-environment", "pathways:runtime")
+def _component_environment(settings: Settings) -> Iterator[Finding]:
+    """Further environment of the servers does not repeat what the stack derives."""
+    made = {
+        "resourceManager": {"REPLICATED_JOB_NAME", "JOBSET_NAME", "HOST_ADDRESS", "TPU_SKIP_MDS_QUERY"},
+        "proxy": {"PATHWAYS_HEAD"},
+        "worker": {
+            "PATHWAYS_HEAD",
+            "MEGASCALE_NUM_SLICES",
+            "MEGASCALE_SLICE_ID",
+            "MEGASCALE_COORDINATOR_ADDRESS",
+        },
+    }
+    for key, component in _components(settings).items():
+        for index, variable in enumerate(component.env):
+            if variable.name in made[key]:
+                yield Finding(
+                    f"pathways:runtime.{key}.env[{index}].name",
+                    f"{variable.name} is derived by the stack",
+                    "leave it out",
+                )
+
+
+@check("colocated-python", "pathways:runtime.colocatedPython", "pathways:runtime.jax")
+def _colocated_python(settings: Settings) -> Iterator[Finding]:
+    """The sidecar is of the client's Python and JAX versions; otherwise its code cannot be sent there."""
+    python, path = settings.runtime.colocated_python, "pathways:runtime.colocatedPython"
+    if python is None:
+        return
+    tag = images.tag_of(python.image)
+    for what, in_tag, wanted in [
+        ("Python", images.python_version(tag), python.python),
+        ("JAX", images.jax_version(tag), settings.runtime.jax),
+    ]:
+        if in_tag is None:
+            yield Finding(
+                f"{path}.image",
+                f"the tag {tag} does not say its {what} version, which must be {wanted}",
+                f"use a tag such as 20260423-python_{python.python}-jax_{settings.runtime.jax}",
+                "warning",
+            )
+        elif in_tag != wanted:
+            yield Finding(
+                f"{path}.image",
+                f"the sidecar has {what} {in_tag}, the client {wanted}",
+                f"use the image of {what} {wanted}, or change the client's version",
+            )
+
+
+@check("colocated-python-suspend", "pathways:runtime.colocatedPython")
+def _colocated_python_suspend(settings: Settings) -> Iterator[Finding]:
+    """Pathways cannot suspend and resume a workload with colocated Python."""
+    if settings.runtime.colocated_python:
+        yield Finding(
+            "pathways:runtime.colocatedPython",
+            "a workload with colocated Python is not suspended and resumed by Pathways on preemption or maintenance",
+            "checkpoint often enough to start over, or do without it",
+            "warning",
+        )
+
+
+def _components(settings: Settings) -> dict[str, Component]:
+    runtime = settings.runtime
+    return {"resourceManager": runtime.resource_manager, "proxy": runtime.proxy, "worker": runtime.worker}

@@ -61,19 +61,84 @@ def _zone_offers_accelerator(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("capacity-reservation", "pathways:slices.capacity")
-def _capacity(settings: Settings) -> Iterator[Finding]:
+CAPACITY = "pathways:slices.capacity"
+
+
+@check("capacity-reservation", CAPACITY)
+def _reservation(settings: Settings) -> Iterator[Finding]:
     """A reservation is named exactly when the capacity comes from one."""
-    capacity = settings.slices.capacity
-    if capacity.type == "reservation" and not capacity.reservation:
+    capacity, path = settings.slices.capacity, f"{CAPACITY}.reservation"
+    named = [capacity.reservation, capacity.reservation_project, capacity.reservation_block]
+    if capacity.type in ("reservation", "calendar"):
+        if not capacity.reservation:
+            yield Finding(
+                path,
+                f"capacity of type {capacity.type} names no reservation",
+                "add reservation: NAME (gcloud compute reservations list shows yours)",
+            )
+        if capacity.reservation_sub_block and not capacity.reservation_block:
+            yield Finding(
+                f"{CAPACITY}.reservationBlock",
+                "a sub-block is named without the block it is in",
+                "add reservationBlock: NAME",
+            )
+    elif any(named) or capacity.reservation_sub_block:
         yield Finding(
-            "pathways:slices.capacity.reservation",
-            "capacity of type reservation names no reservation",
-            "add reservation: NAME (gcloud compute reservations list shows yours)",
-        )
-    if capacity.type != "reservation" and (capacity.reservation or capacity.reservation_project):
-        yield Finding(
-            "pathways:slices.capacity.reservation",
+            path,
             f"{capacity.type} capacity cannot draw on a reservation",
             "write type: reservation, or leave the reservation out",
+        )
+
+
+@check("capacity-flex-start", CAPACITY)
+def _flex_start(settings: Settings) -> Iterator[Finding]:
+    """Only flex-start capacity has a run time and a queue."""
+    capacity = settings.slices.capacity
+    if capacity.type == "flexStart":
+        return
+    for key, value in [("maxRunHours", capacity.max_run_hours), ("queued", capacity.queued)]:
+        if value:
+            yield Finding(
+                f"{CAPACITY}.{key}",
+                f"{capacity.type} capacity has no {key}",
+                f"write type: flexStart, or leave {key} out",
+            )
+
+
+@check("capacity-queued", CAPACITY, *SHAPE)
+def _queued(settings: Settings) -> Iterator[Finding]:
+    """Queued provisioning of TPUs is doubtful: sources disagree on whether GKE accepts it."""
+    if settings.slices.capacity.queued:
+        yield Finding(
+            f"{CAPACITY}.queued",
+            "Google's own tools disagree on whether GKE takes queued provisioning for TPUs (xpk refuses it)",
+            "leave queued out: a multi-host slice of flex-start VMs is provisioned as a whole anyway",
+            "warning",
+        )
+
+
+@check("capacity-spot-multi-host", CAPACITY, *SHAPE)
+def _spot(settings: Settings) -> Iterator[Finding]:
+    """Spot VMs of a multi-host slice are lost together, which only an elastic or restarting workload survives."""
+    workload = settings.workload
+    if settings.slices.capacity.type != "spot" or shape_of(settings).host_kind == "single":
+        return
+    if not workload.elastic and not workload.max_restarts:
+        yield Finding(
+            f"{CAPACITY}.type",
+            "GKE reclaims a multi-host slice of spot VMs whole, and this workload is neither elastic nor restarted",
+            "add pathways:workload.elastic or maxRestarts, or use another capacity type",
+            "warning",
+        )
+
+
+@check("autoscaling-fixed-capacity", CAPACITY, "pathways:slices.autoscaling")
+def _autoscaling(settings: Settings) -> Iterator[Finding]:
+    """Reserved capacity is paid for whether nodes run or not."""
+    if settings.slices.autoscaling and settings.slices.capacity.type in ("reservation", "calendar"):
+        yield Finding(
+            "pathways:slices.autoscaling",
+            f"{settings.slices.capacity.type} capacity is paid for while its nodes are scaled away",
+            "leave autoscaling out, unless others use the reservation meanwhile",
+            "warning",
         )

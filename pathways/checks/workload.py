@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pathways import containers, names
-from pathways.checks.registry import Finding, check
+from pathways.checks.paths import COUNT, SHAPE
+from pathways.checks.registry import Finding, check, shape_of
 from pathways.settings import Settings
+from pathways.settings.workload import INT32_MAX
 
 
-@check("jobset-name-length", "pathways:workload.name")
+@check("jobset-name-length", "pathways:workload.name", "pathways:workload.subdomain")
 def _job_set_name(settings: Settings) -> Iterator[Finding]:
     """The JobSet's name leaves room for the head's address, which is stored in a label."""
-    longest, name = names.longest_job_set_name(), settings.workload.name
+    workload = settings.workload
+    longest, name = names.longest_job_set_name(workload.subdomain), workload.name
     if len(name) > longest:
         yield Finding(
             "pathways:workload.name",
-            f"{name} has {len(name)} characters; the head's address {names.coordinator('NAME')} must fit "
+            f"{name} has {len(name)} characters; the head's address {names.coordinator('NAME', workload.subdomain)} must fit "
             f"into a label of {names.LABEL_LIMIT}",
-            f"use at most {longest} characters",
+            f"use at most {longest} characters"
+            + ("" if workload.subdomain else ", or add a short pathways:workload.subdomain"),
         )
 
 
@@ -62,3 +66,75 @@ def _client_environment(settings: Settings) -> Iterator[Finding]:
                 f"{variable.name} has no effect in the client: the proxy compiles",
                 "leave it out here; XLA flags belong to the proxy",
             )
+
+
+@check("elastic-slices", "pathways:workload.elastic", COUNT, *SHAPE)
+def _elastic(settings: Settings) -> Iterator[Finding]:
+    """No more slices may be lost than there are, and the retries fit the field that counts them."""
+    elastic = settings.workload.elastic
+    if elastic is None:
+        return
+    if elastic.slices > settings.slices.count:
+        yield Finding(
+            "pathways:workload.elastic.slices",
+            f"{elastic.slices} slices may be lost, but there are {settings.slices.count}",
+            f"write at most {settings.slices.count}",
+        )
+    vms = shape_of(settings).vms
+    if elastic.max_slice_restarts * vms > INT32_MAX:
+        yield Finding(
+            "pathways:workload.elastic.maxSliceRestarts",
+            f"{elastic.max_slice_restarts} restarts of {vms} VMs overflow the job's backoffLimit (int32)",
+            f"write at most {INT32_MAX // vms}",
+        )
+
+
+@check("elastic-mode", "pathways:workload.elastic", "pathways:workload.mode")
+def _elastic_mode(settings: Settings) -> Iterator[Finding]:
+    """A shared service has no proxy of its own that could be elastic."""
+    if settings.workload.elastic and settings.workload.mode == "service":
+        yield Finding(
+            "pathways:workload.elastic",
+            "in mode service each client brings its own proxy, and that decides how many slices it may lose",
+            "leave elastic out and give the client's proxy the flag",
+        )
+
+
+@check("pod-failure-policy", "pathways:workload.exitCodes", "pathways:workload.mode")
+def _exit_codes(settings: Settings) -> Iterator[Finding]:
+    """Exit codes are ones Kubernetes accepts in a rule, of a client that exists."""
+    codes, path = settings.workload.exit_codes, "pathways:workload.exitCodes"
+    if codes is None:
+        return
+    if settings.workload.mode != "batch":
+        yield Finding(path, "only a batch workload has a client whose exit code counts", "leave exitCodes out")
+    wrong = [code for code in codes.fatal if not 1 <= code <= 255]
+    if wrong:
+        yield Finding(f"{path}.fatal", f"{wrong[0]} is no exit code of a failure", "write numbers from 1 to 255")
+
+
+@check("bucket-mounts", "pathways:workload.mounts", "pathways:workload.serviceAccount")
+def _mounts(settings: Settings) -> Iterator[Finding]:
+    """Mounted buckets have their own places, and a service account that may read them."""
+    workload, seen = settings.workload, {"/tmp"}
+    for index, mount in enumerate(workload.mounts):
+        if mount.path in seen or mount.path.startswith("/tmp/"):
+            yield Finding(
+                f"pathways:workload.mounts[{index}].path",
+                f"{mount.path} is taken: Pathways uses /tmp, and each bucket needs a place of its own",
+                "mount it elsewhere, such as /data",
+            )
+        seen.add(mount.path)
+    if workload.mounts and not workload.service_account:
+        yield Finding(
+            "pathways:workload.serviceAccount",
+            "mounted buckets are read as the pods' Kubernetes service account, and none is named",
+            "add serviceAccount: NAME and grant it access to the buckets",
+        )
+
+
+@check("suspended-under-kueue", "pathways:workload.suspend", "pathways:kueue")
+def _suspended_under_kueue(settings: Settings) -> Iterator[Finding]:
+    """Kueue decides when a JobSet runs, so nobody else may suspend it."""
+    if settings.workload.suspend and settings.kueue.enabled:
+        yield Finding("pathways:workload.suspend", "Kueue suspends and resumes the JobSet itself", "leave suspend out")

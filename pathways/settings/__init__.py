@@ -8,18 +8,22 @@ from pydantic import Field, model_validator
 
 from pathways import names
 from pathways.settings.base import DnsLabel, LabelKey, LabelValue, ProjectId, Region, Section
-from pathways.settings.cluster import Cluster, Head, JobSetController, Network
-from pathways.settings.runtime import Runtime, Scratch
+from pathways.settings.cluster import Cluster, Head, JobSetController, Kueue, Network
+from pathways.settings.runtime import ColocatedPython, Component, EnvVar, Runtime, Scratch
 from pathways.settings.slices import Capacity, Slices
-from pathways.settings.workload import EnvVar, Workload
+from pathways.settings.workload import Reach, Workload
 
 __all__ = [
     "Capacity",
     "Cluster",
+    "ColocatedPython",
+    "Component",
     "EnvVar",
     "Head",
     "JobSetController",
+    "Kueue",
     "Network",
+    "Reach",
     "Runtime",
     "Scratch",
     "Settings",
@@ -43,10 +47,10 @@ class Settings(Section):
     runtime: Runtime = Runtime()
     scratch: Scratch = Scratch()
     workload: Workload = Workload()
+    reach: Reach = Reach()
     jobset: JobSetController = JobSetController()
-    labels: dict[LabelKey, LabelValue] = Field(
-        default_factory=dict, description="Labels of every Google resource."
-    )
+    kueue: Kueue = Kueue()
+    labels: dict[LabelKey, LabelValue] = Field(default_factory=dict, description="Labels of every Google resource.")
 
     @model_validator(mode="before")
     @classmethod

@@ -36,10 +36,9 @@ def test_a_package_imports_only_those_below_it(package: str) -> None:
 
 def test_the_core_knows_neither_pulumi_nor_the_network() -> None:
     for path in (ROOT / "pathways").rglob("*.py"):
-        assert (
-            imports(path) & {"pulumi", "pulumi_gcp", "pulumi_kubernetes", "httpx", "requests", "socket"}
-            == set()
-        ), path
+        assert imports(path) & {"pulumi", "pulumi_gcp", "pulumi_kubernetes", "httpx", "requests", "socket"} == set(), (
+            path
+        )
 
 
 @pytest.mark.parametrize("package", ["pathways", "components"])

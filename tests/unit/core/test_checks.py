@@ -18,9 +18,7 @@ BASE: dict[str, Any] = {
 
 def stack(changes: dict[str, Any]) -> dict[str, Any]:
     """The base stack with `section.key: value` changes; a None value leaves the key out."""
-    config: dict[str, Any] = {
-        key: dict(value) if isinstance(value, dict) else value for key, value in BASE.items()
-    }
+    config: dict[str, Any] = {key: dict(value) if isinstance(value, dict) else value for key, value in BASE.items()}
     for path, value in changes.items():
         key, _, inner = path.partition(".")
         if inner:
@@ -106,7 +104,7 @@ CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
         "pathways:runtime.imageTag",
         {"pathways:runtime": {"jax": "0.11.1", "imageTag": "20261103-jax_0.11.1"}},
     ),
-    ("image-matches-jax", {"pathways:runtime": {"imageTag": "latest"}}, "pathways:runtime.imageTag", {}),
+    ("image-matches-jax", {"pathways:runtime": {"imageTag": "nightly"}}, "pathways:runtime.imageTag", {}),
     ("batch-client", {"pathways:workload": {"mode": "batch"}}, "pathways:workload.image", BATCH),
     ("batch-client", {"pathways:workload": {"image": "client:1"}}, "pathways:workload.image", {}),
     (
@@ -154,6 +152,281 @@ CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
         {"pathways:jobset": {"version": "0.8.0"}},
     ),
     ("jobset-version", {"pathways:jobset": {"version": "new"}}, "pathways:jobset.version", {}),
+    (
+        "image-latest",
+        {"pathways:runtime": {"imageTag": "latest"}},
+        "pathways:runtime.imageTag",
+        {"pathways:runtime": {"imageTag": "latest", "allowLatest": True}},
+    ),
+    (
+        "extra-arguments",
+        {"pathways:runtime": {"worker": {"args": ["--xla_tpu_x=true"]}}},
+        "pathways:runtime.worker.args[0]",
+        {"pathways:runtime": {"proxy": {"args": ["--xla_tpu_x=true"]}}},
+    ),
+    (
+        "extra-arguments",
+        {"pathways:runtime": {"proxy": {"args": ["--server_port=1"]}}},
+        "pathways:runtime.proxy.args[0]",
+        {},
+    ),
+    ("extra-arguments", {"pathways:runtime": {"proxy": {"args": ["xla"]}}}, "pathways:runtime.proxy.args[0]", {}),
+    (
+        "component-environment",
+        {"pathways:runtime": {"worker": {"env": [{"name": "MEGASCALE_SLICE_ID", "value": "1"}]}}},
+        "pathways:runtime.worker.env[0].name",
+        {"pathways:runtime": {"worker": {"env": [{"name": "TPU_VMODULE", "value": "x=1"}]}}},
+    ),
+    (
+        "colocated-python",
+        {"pathways:runtime": {"colocatedPython": {"python": "3.12", "image": "s:20260423-python_3.11-jax_0.11.1"}}},
+        "pathways:runtime.colocatedPython.image",
+        {"pathways:runtime": {"colocatedPython": {"python": "3.12", "image": "s:20260423-python_3.12-jax_0.11.1"}}},
+    ),
+    (
+        "colocated-python",
+        {"pathways:runtime": {"colocatedPython": {"python": "3.12", "image": "s:python_3.12-jax_0.10.0"}}},
+        "pathways:runtime.colocatedPython.image",
+        {},
+    ),
+    (
+        "colocated-python",
+        {"pathways:runtime": {"colocatedPython": {"python": "3.12", "image": "s"}}},
+        "pathways:runtime.colocatedPython.image",
+        {},
+    ),
+    (
+        "colocated-python-suspend",
+        {"pathways:runtime": {"colocatedPython": {"python": "3.12", "image": "s:python_3.12-jax_0.11.1"}}},
+        "pathways:runtime.colocatedPython",
+        {},
+    ),
+    (
+        "capacity-flex-start",
+        {f"{SLICES}.capacity": {"type": "spot", "maxRunHours": 5}},
+        f"{SLICES}.capacity.maxRunHours",
+        {f"{SLICES}.capacity": {"type": "flexStart", "maxRunHours": 5}},
+    ),
+    (
+        "capacity-queued",
+        {f"{SLICES}.capacity": {"type": "flexStart", "queued": True}},
+        f"{SLICES}.capacity.queued",
+        {f"{SLICES}.capacity": {"type": "flexStart"}},
+    ),
+    (
+        "capacity-reservation",
+        {f"{SLICES}.capacity": {"type": "calendar"}},
+        f"{SLICES}.capacity.reservation",
+        {f"{SLICES}.capacity": {"type": "calendar", "reservation": "r"}},
+    ),
+    (
+        "capacity-reservation",
+        {f"{SLICES}.capacity": {"type": "reservation", "reservation": "r", "reservationSubBlock": "s"}},
+        f"{SLICES}.capacity.reservationBlock",
+        {},
+    ),
+    (
+        "capacity-spot-multi-host",
+        {f"{SLICES}.capacity": {"type": "spot"}},
+        f"{SLICES}.capacity.type",
+        {f"{SLICES}.capacity": {"type": "spot"}, "pathways:workload": {"maxRestarts": 3}},
+    ),
+    (
+        "autoscaling-fixed-capacity",
+        {f"{SLICES}.capacity": {"type": "reservation", "reservation": "r"}, f"{SLICES}.autoscaling": True},
+        f"{SLICES}.autoscaling",
+        {f"{SLICES}.autoscaling": True},
+    ),
+    (
+        "gke-version",
+        {
+            f"{SLICES}": {"accelerator": "tpu7x", "topology": "2x2x1", "zone": "us-east5-b"},
+            "pathways:cluster": {"version": "1.33.1-gke.100"},
+        },
+        "pathways:cluster.version",
+        {},
+    ),
+    (
+        "existing-cluster",
+        {"pathways:cluster": {"existing": "mine", "releaseChannel": "RAPID"}},
+        "pathways:cluster.releaseChannel",
+        {"pathways:cluster": {"existing": "mine", "location": "us-east5"}},
+    ),
+    (
+        "existing-cluster",
+        {"pathways:cluster": {"existing": "mine"}, "pathways:network": {"mtu": 1500}},
+        "pathways:network.mtu",
+        {},
+    ),
+    (
+        "cluster-location",
+        {"pathways:cluster": {"location": "us-central1"}},
+        "pathways:cluster.location",
+        {"pathways:cluster": {"location": "us-east5-b"}},
+    ),
+    (
+        "maintenance-exclusions",
+        {
+            "pathways:cluster": {
+                "maintenanceExclusions": [
+                    {"name": "run", "start": "2027-02-01T00:00:00Z", "end": "2027-01-01T00:00:00Z"}
+                ]
+            }
+        },
+        "pathways:cluster.maintenanceExclusions[0].end",
+        {
+            "pathways:cluster": {
+                "maintenanceExclusions": [
+                    {"name": "run", "start": "2027-01-01T00:00:00Z", "end": "2027-02-01T00:00:00Z"}
+                ]
+            }
+        },
+    ),
+    (
+        "maintenance-exclusions",
+        {
+            "pathways:cluster": {
+                "maintenanceExclusions": [
+                    {
+                        "name": "run",
+                        "start": "2027-01-01T00:00:00Z",
+                        "end": "2027-09-01T00:00:00Z",
+                        "scope": "NO_UPGRADES",
+                    }
+                ]
+            }
+        },
+        "pathways:cluster.maintenanceExclusions[0].end",
+        {},
+    ),
+    (
+        "maintenance-exclusions",
+        {
+            "pathways:cluster": {
+                "maintenanceExclusions": [
+                    {"name": "run", "start": "2027-13-01T00:00:00Z", "end": "2027-09-01T00:00:00Z"}
+                ]
+            }
+        },
+        "pathways:cluster.maintenanceExclusions[0]",
+        {},
+    ),
+    (
+        "private-endpoint",
+        {"pathways:cluster": {"privateEndpoint": True}},
+        "pathways:cluster.privateEndpoint",
+        {"pathways:cluster": {"privateEndpoint": True, "dnsEndpoint": True}},
+    ),
+    (
+        "kueue-quota",
+        {"pathways:kueue": {"enabled": True}, "pathways:head": {"machineType": "m9-huge-2"}},
+        "pathways:head.machineType",
+        {"pathways:kueue": {"enabled": True}},
+    ),
+    (
+        "existing-network",
+        {"pathways:network": {"existing": "shared"}},
+        "pathways:network.existingSubnetwork",
+        {"pathways:network": {"existing": "shared", "existingSubnetwork": "east"}},
+    ),
+    (
+        "existing-network",
+        {"pathways:network": {"existing": "shared", "existingSubnetwork": "east", "mtu": 1500}},
+        "pathways:network.mtu",
+        {},
+    ),
+    ("existing-network", {"pathways:network": {"podRangeName": "p"}}, "pathways:network.podRangeName", {}),
+    (
+        "second-network",
+        {
+            "gcp:region": "us-west4",
+            SLICES: {"accelerator": "v5e", "topology": "4x4", "zone": "us-west4-a"},
+            "pathways:network": {"second": "192.168.64.0/18"},
+        },
+        "pathways:network.second",
+        {"pathways:network": {"second": "192.168.64.0/18"}},
+    ),
+    (
+        "scratch-existing",
+        {"pathways:scratch": {"existing": True}},
+        "pathways:scratch.bucket",
+        {"pathways:scratch": {"existing": True, "bucket": "mine"}},
+    ),
+    (
+        "scratch-existing",
+        {"pathways:scratch": {"existing": True, "bucket": "mine", "retentionDays": 3}},
+        "pathways:scratch.retentionDays",
+        {},
+    ),
+    (
+        "elastic-slices",
+        {"pathways:workload": {"elastic": {"slices": 3}}},
+        "pathways:workload.elastic.slices",
+        {"pathways:workload": {"elastic": {"slices": 2}}},
+    ),
+    (
+        "elastic-slices",
+        {"pathways:workload": {"elastic": {"slices": 1, "maxSliceRestarts": 2_000_000_000}}},
+        "pathways:workload.elastic.maxSliceRestarts",
+        {},
+    ),
+    (
+        "elastic-mode",
+        {"pathways:workload": {"mode": "service", "elastic": {"slices": 1}}},
+        "pathways:workload.elastic",
+        {"pathways:workload": {"mode": "service"}},
+    ),
+    (
+        "pod-failure-policy",
+        {"pathways:workload": {"exitCodes": {"fatal": [3]}}},
+        "pathways:workload.exitCodes",
+        {"pathways:workload": {**BATCH["pathways:workload"], "exitCodes": {"fatal": [3]}}},
+    ),
+    (
+        "pod-failure-policy",
+        {"pathways:workload": {**BATCH["pathways:workload"], "exitCodes": {"fatal": [0]}}},
+        "pathways:workload.exitCodes.fatal",
+        {},
+    ),
+    (
+        "bucket-mounts",
+        {"pathways:workload": {"serviceAccount": "w", "mounts": [{"bucket": "data", "path": "/tmp/data"}]}},
+        "pathways:workload.mounts[0].path",
+        {"pathways:workload": {"serviceAccount": "w", "mounts": [{"bucket": "data", "path": "/data"}]}},
+    ),
+    (
+        "bucket-mounts",
+        {"pathways:workload": {"mounts": [{"bucket": "data", "path": "/data"}]}},
+        "pathways:workload.serviceAccount",
+        {},
+    ),
+    (
+        "suspended-under-kueue",
+        {"pathways:kueue": {"enabled": True}, "pathways:workload": {"suspend": True}},
+        "pathways:workload.suspend",
+        {"pathways:workload": {"suspend": True}},
+    ),
+    (
+        "reach-mode",
+        {"pathways:reach": {"loadBalancer": {"allowedRanges": ["8.8.8.0/24"]}}},
+        "pathways:reach.loadBalancer.allowedRanges[0]",
+        {"pathways:reach": {"loadBalancer": {"allowedRanges": ["10.0.0.0/8"]}}},
+    ),
+    (
+        "reach-mode",
+        {"pathways:reach": {"loadBalancer": {"allowedRanges": ["10.0.0.1/8"]}}},
+        "pathways:reach.loadBalancer.allowedRanges[0]",
+        {},
+    ),
+    (
+        "reach-mode",
+        {
+            "pathways:workload": {"mode": "service"},
+            "pathways:reach": {"loadBalancer": {"allowedRanges": ["10.0.0.0/8"]}},
+        },
+        "pathways:reach.loadBalancer",
+        {},
+    ),
 ]
 
 

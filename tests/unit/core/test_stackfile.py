@@ -60,9 +60,7 @@ def test_every_fault_of_a_bad_stack_is_reported_at_once_with_its_path() -> None:
 def test_an_unknown_key_names_the_nearest_known_one() -> None:
     assert faults({**GOOD, "pathways:scrach": {}})["pathways:scrach"][2] == "did you mean scratch?"
     nested = {**GOOD["pathways:slices"], "topolgy": "4x4"}
-    assert (
-        faults({**GOOD, "pathways:slices": nested})["pathways:slices.topolgy"][2] == "did you mean topology?"
-    )
+    assert faults({**GOOD, "pathways:slices": nested})["pathways:slices.topolgy"][2] == "did you mean topology?"
 
 
 def test_a_number_where_a_word_belongs_says_how_to_quote_it() -> None:
@@ -79,9 +77,7 @@ def test_a_missing_setting_is_the_only_fault(key: str) -> None:
 @pytest.mark.parametrize("key", ["accelerator", "topology", "zone"])
 def test_a_missing_part_of_the_slices_is_the_only_fault(key: str) -> None:
     slices = {name: value for name, value in GOOD["pathways:slices"].items() if name != key}
-    assert set(faults({**GOOD, "gcp:region": "us-east5", "pathways:slices": slices})) == {
-        f"pathways:slices.{key}"
-    }
+    assert set(faults({**GOOD, "gcp:region": "us-east5", "pathways:slices": slices})) == {f"pathways:slices.{key}"}
 
 
 def test_a_fault_in_a_list_element_leaves_checks_of_other_settings_running() -> None:

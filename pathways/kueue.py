@@ -1,0 +1,85 @@
+"""Kueue's objects: what may be admitted, and where Pathways queues.
+
+Source: Kueue API v1beta1; one resource group for both flavors, as admission of workers that also ask for CPU needs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pathways import containers, names
+from pathways.machines import cpu_machine
+from pathways.settings import Settings
+from pathways.topology import SliceShape
+
+QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+API_VERSION = "kueue.x-k8s.io/v1beta1"
+TPU_FLAVOR, HEAD_FLAVOR = "tpu-slices", "head"
+# Quota of what the nodes of TPU pools have beside chips; workers are limited by their chips, not by it.
+AMPLE_CPUS, AMPLE_MEMORY = 1_000_000, "10000Ti"
+
+
+def manifests(settings: Settings, shape: SliceShape) -> list[dict[str, Any]]:
+    """ResourceFlavors, ClusterQueue and LocalQueue with quota for exactly this stack."""
+    chips = settings.slices.count * shape.chips
+    machine = cpu_machine(settings.head.machine_type)
+    cpus, gigabytes = containers.head_limits(settings)
+    heads = settings.head.node_count
+    head_cpus = machine.vcpus if machine else cpus
+    head_memory = f"{int(machine.memory_gib)}Gi" if machine and heads == 1 else f"{heads * gigabytes}G"
+    queue = settings.kueue.queue
+    return [
+        _flavor(
+            TPU_FLAVOR,
+            {
+                "cloud.google.com/gke-tpu-accelerator": shape.generation.gke_label,
+                "cloud.google.com/gke-tpu-topology": str(shape.topology),
+            },
+            tolerations=[{"key": "google.com/tpu", "operator": "Exists", "effect": "NoSchedule"}],
+        ),
+        _flavor(HEAD_FLAVOR, {"cloud.google.com/gke-nodepool": names.HEAD_POOL}, tolerations=[]),
+        {
+            "apiVersion": API_VERSION,
+            "kind": "ClusterQueue",
+            "metadata": {"name": queue},
+            "spec": {
+                # An empty selector admits every namespace; none at all admits no namespace.
+                "namespaceSelector": {},
+                "resourceGroups": [
+                    {
+                        "coveredResources": ["google.com/tpu", "cpu", "memory"],
+                        "flavors": [
+                            _quota(TPU_FLAVOR, chips, AMPLE_CPUS, AMPLE_MEMORY),
+                            _quota(HEAD_FLAVOR, 0, heads * head_cpus, head_memory),
+                        ],
+                    }
+                ],
+            },
+        },
+        {
+            "apiVersion": API_VERSION,
+            "kind": "LocalQueue",
+            "metadata": {"name": queue, "namespace": settings.workload.namespace},
+            "spec": {"clusterQueue": queue},
+        },
+    ]
+
+
+def _flavor(name: str, labels: dict[str, str], tolerations: list[dict[str, str]]) -> dict[str, Any]:
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "ResourceFlavor",
+        "metadata": {"name": name},
+        "spec": {"nodeLabels": labels, **({"tolerations": tolerations} if tolerations else {})},
+    }
+
+
+def _quota(flavor: str, chips: int, cpus: int, memory: str) -> dict[str, Any]:
+    return {
+        "name": flavor,
+        "resources": [
+            {"name": "google.com/tpu", "nominalQuota": chips},
+            {"name": "cpu", "nominalQuota": cpus},
+            {"name": "memory", "nominalQuota": memory},
+        ],
+    }
