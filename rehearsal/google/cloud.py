@@ -1,0 +1,36 @@
+"""Everything that a handler of a request may touch."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rehearsal.google.projects import Projects
+from rehearsal.google.runtime import ClusterRuntime
+from rehearsal.google.store import Store
+from rehearsal.google.work import Work
+
+
+class Cloud:
+    """The state, the projects, the background work and the clusters of one rehearsal."""
+
+    def __init__(self, folder: Path, runtime: ClusterRuntime) -> None:
+        self.store = Store(folder / "state.sqlite3")
+        self.projects = Projects(self.store)
+        self.work = Work(self.store)
+        self.runtime = runtime
+
+    def close(self) -> None:
+        self.work.close()
+        self.store.close()
+
+
+def now() -> str:
+    """The time as Google writes it."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def fresh_number() -> str:
+    """A numeric id that no other resource has."""
+    return str(uuid.uuid4().int % 10**19)

@@ -1,0 +1,59 @@
+"""IAM policies of buckets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rehearsal.google.api import Call
+from rehearsal.google.cloud import Cloud
+from rehearsal.google.errors import condition_not_met
+from rehearsal.google.policies import policy_of, set_policy
+from rehearsal.google.services.storage.service import SERVICE, find_bucket
+
+Json = dict[str, Any]
+
+PUBLIC = {"allUsers", "allAuthenticatedUsers"}
+
+
+def _default(cloud: Cloud, bucket: Json) -> list[Json]:
+    """What a new bucket grants to the roles of its project."""
+    project = cloud.projects.get(bucket["projectNumber"]).id
+    return [
+        {
+            "role": "roles/storage.legacyBucketOwner",
+            "members": [f"projectEditor:{project}", f"projectOwner:{project}"],
+        },
+        {"role": "roles/storage.legacyBucketReader", "members": [f"projectViewer:{project}"]},
+    ]
+
+
+def _answer(bucket: Json, policy: Json) -> Json:
+    return {"kind": "storage#policy", "resourceId": f"projects/_/buckets/{bucket['name']}", **policy}
+
+
+@SERVICE.handles("storage.buckets.getIamPolicy")
+def get_iam_policy(cloud: Cloud, call: Call) -> Json:
+    bucket = find_bucket(cloud, call)
+    return _answer(bucket, policy_of(cloud, f"policy/b/{bucket['name']}", _default(cloud, bucket)))
+
+
+@SERVICE.handles("storage.buckets.setIamPolicy")
+def set_iam_policy(cloud: Cloud, call: Call) -> Json:
+    bucket = find_bucket(cloud, call)
+    members = {member for binding in call.body.get("bindings", []) for member in binding.get("members", [])}
+    if members & PUBLIC and bucket["iamConfiguration"]["publicAccessPrevention"] == "enforced":
+        raise condition_not_met(
+            "The member bindings allUsers and allAuthenticatedUsers are not allowed since public "
+            "access prevention is "
+            "enforced."
+        )
+    stale = condition_not_met("At least one of the pre-conditions you specified did not hold.")
+    key = f"policy/b/{bucket['name']}"
+    return _answer(bucket, set_policy(cloud, key, call.body, stale, _default(cloud, bucket)))
+
+
+@SERVICE.handles("storage.buckets.testIamPermissions")
+def test_iam_permissions(cloud: Cloud, call: Call) -> Json:
+    """The caller of a rehearsal has every permission. Of a repeated parameter the last is answered."""
+    find_bucket(cloud, call)
+    return {"kind": "storage#testIamPermissionsResponse", "permissions": [call.query["permissions"]]}
