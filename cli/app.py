@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from cli import topologies
+from cli import checks, render, schema, topologies
+from cli.plan import command as plan
+from cli.report import command as report
 
 app = typer.Typer(name="pathways", no_args_is_help=True, pretty_exceptions_show_locals=False)
 
@@ -14,4 +16,9 @@ def pathways() -> None:
     """Pathways on Google Cloud, from a stack file."""
 
 
+app.command("plan")(plan.command)
+app.command("render")(render.command)
+app.command("checks")(checks.command)
 app.command("topologies")(topologies.command)
+app.command("schema")(schema.command)
+app.command("report")(report.command)

@@ -23,9 +23,7 @@ def command(
         typer.Option(
             metavar="NAME",
             help="TPU generation: v4, v5e, v5p, v6e, tpu7x or another name of one.",
-            autocompletion=lambda: [
-                name for name, each in tpu.catalogue().generations.items() if _is_public(each)
-            ],
+            autocompletion=lambda: [name for name, each in tpu.catalogue().generations.items() if _is_public(each)],
         ),
     ] = None,
     machine_type: Annotated[
@@ -36,9 +34,7 @@ def command(
             autocompletion=lambda: list(tpu.catalogue().machine_types),
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Every slice as a JSON list, for programs.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Every slice as a JSON list, for programs.")] = False,
 ) -> None:
     """List the TPU slices: chips, VMs, instance type.
 
@@ -48,9 +44,7 @@ def command(
     # A pipe or file has no width: nothing is to be cut there.
     console = Console() if Console().is_terminal else Console(width=200)
     if as_json:
-        typer.echo(
-            json.dumps([_as_json(shape) for machine in machines for shape in _shapes(machine)], indent=2)
-        )
+        typer.echo(json.dumps([_as_json(shape) for machine in machines for shape in _shapes(machine)], indent=2))
     elif accelerator or machine_type:
         for machine in machines:
             console.print(_title(machine))
@@ -78,9 +72,7 @@ def _chosen(accelerator: str | None, machine_type: str | None) -> list[tpu.Machi
         option = "--machine-type"
         machine = tpu.machine_type(machine_type)
         if accelerator is not None and machine.generation != generations[0].name:
-            message = (
-                f"{machine.name} is a machine type of {machine.generation}, not of {generations[0].name}."
-            )
+            message = f"{machine.name} is a machine type of {machine.generation}, not of {generations[0].name}."
             raise CatalogueError(message, "Leave one of the two options out.")
     except CatalogueError as error:
         raise typer.BadParameter(str(error), param_hint=option) from None
@@ -155,9 +147,7 @@ def _notes(machines: list[tpu.MachineType]) -> list[str]:
     notes = [f"GKE {least.version} or newer ({least.because})."]
     if generation.zones:
         notes.append(f"Zones: {', '.join(generation.zones + generation.zones_to_confirm)}.")
-    if generation.documented_largest and any(
-        shape.beyond_documented for each in machines for shape in _shapes(each)
-    ):
+    if generation.documented_largest and any(shape.beyond_documented for each in machines for shape in _shapes(each)):
         notes.append(f"Google documents slices up to {generation.documented_largest} as schedulable.")
     if generation.experimental:
         notes.append("Not documented by Google.")

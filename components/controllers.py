@@ -28,9 +28,27 @@ class Controller(pulumi.ComponentResource):
             chart=chart,
             version=version,
             namespace=namespace_name,
-            opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[namespace])),
+            opts=pulumi.ResourceOptions.merge(
+                child, pulumi.ResourceOptions(depends_on=[namespace], transforms=[_leave_certificates])
+            ),
         )
         self.register_outputs({})
+
+
+def _leave_certificates(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
+    """Leave alone what controllers write into the chart's objects: webhook certificates and the CA that signed them."""
+    ignored = _WRITTEN_BY_CONTROLLERS.get(args.type_.rpartition(":")[2])
+    if ignored is None:
+        return None
+    opts = pulumi.ResourceOptions.merge(args.opts, pulumi.ResourceOptions(ignore_changes=ignored))
+    return pulumi.ResourceTransformResult(props=args.props, opts=opts)
+
+
+_WRITTEN_BY_CONTROLLERS = {
+    "Secret": ["data"],
+    "MutatingWebhookConfiguration": ["webhooks[*].clientConfig.caBundle"],
+    "ValidatingWebhookConfiguration": ["webhooks[*].clientConfig.caBundle"],
+}
 
 
 class Queues(pulumi.ComponentResource):

@@ -44,6 +44,15 @@ class MachineType:
 
 
 @dataclass(frozen=True)
+class ChipQuota:
+    """Compute Engine's quotas for a generation's chips in a region, as its console names them."""
+
+    standard: str
+    preemptible: str
+    family: str | None
+
+
+@dataclass(frozen=True)
 class Generation:
     """A TPU generation as GKE offers it; GKE versions as written in tpu.yaml, None where none is stated."""
 
@@ -60,6 +69,7 @@ class Generation:
     node_auto_provisioning: str | None
     zones: tuple[str, ...]
     zones_to_confirm: tuple[str, ...]
+    quota: ChipQuota | None
     machine_types: tuple[MachineType, ...]
 
     @property
@@ -90,6 +100,12 @@ class _MachineTypeEntry(_Entry):
     topologies: list[str]
 
 
+class _QuotaEntry(_Entry):
+    standard: str
+    preemptible: str
+    family: str | None = None
+
+
 class _GenerationEntry(_Entry):
     aliases: list[str] = []
     experimental: bool = False
@@ -103,6 +119,7 @@ class _GenerationEntry(_Entry):
     node_auto_provisioning: str | None = None
     zones: list[str]
     zones_to_confirm: list[str] = []
+    quota: _QuotaEntry | None = None
     machine_types: dict[str, _MachineTypeEntry]
 
 
@@ -137,6 +154,7 @@ def _generation(name: str, entry: _GenerationEntry, sets: dict[str, list[str]]) 
         node_auto_provisioning=entry.node_auto_provisioning,
         zones=tuple(entry.zones),
         zones_to_confirm=tuple(entry.zones_to_confirm),
+        quota=ChipQuota(**entry.quota.model_dump()) if entry.quota else None,
         machine_types=tuple(
             _machine_type(machine, name, entry.dimensions, fields, sets)
             for machine, fields in entry.machine_types.items()

@@ -39,10 +39,11 @@ CLIENT_LIMITS = Limits(cpu=24, gigabytes=100)
 
 
 def head_limits(settings: Settings) -> tuple[int, int]:
-    """vCPUs and GB of memory that the head pod takes in all."""
-    present = [RESOURCE_MANAGER_LIMITS]
-    if settings.workload.mode != "service":
-        present.append(PROXY_LIMITS)
+    """vCPUs and GB of memory that a node of the head pool must hold.
+
+    In mode service the proxy is not part of the head pod, but one client's at least runs beside it.
+    """
+    present = [RESOURCE_MANAGER_LIMITS, PROXY_LIMITS]
     if settings.workload.mode == "batch":
         present.append(CLIENT_LIMITS)
     return sum(limits.cpu for limits in present), sum(limits.gigabytes for limits in present)
@@ -54,13 +55,15 @@ def resource_manager(settings: Settings, shape: SliceShape, scratch: str) -> Con
         "name": "pathways-rm",
         "image": images.server(settings.runtime),
         "imagePullPolicy": "Always",
-        "env": [
-            _annotation("REPLICATED_JOB_NAME", "jobset.sigs.k8s.io/replicatedjob-name"),
-            _annotation("JOBSET_NAME", "jobset.sigs.k8s.io/jobset-name"),
-            _label("HOST_ADDRESS", COORDINATOR_LABEL),
-            _value("TPU_SKIP_MDS_QUERY", "true"),
-            *_values(settings.runtime.resource_manager.env),
-        ],
+        "env": environment(
+            [
+                _annotation("REPLICATED_JOB_NAME", "jobset.sigs.k8s.io/replicatedjob-name"),
+                _annotation("JOBSET_NAME", "jobset.sigs.k8s.io/jobset-name"),
+                _label("HOST_ADDRESS", COORDINATOR_LABEL),
+                _value("TPU_SKIP_MDS_QUERY", "true"),
+            ],
+            settings.runtime.resource_manager.env,
+        ),
         "args": [
             f"--server_port={endpoints.RESOURCE_MANAGER_PORT}",
             "--node_type=resource_manager",
@@ -81,7 +84,7 @@ def proxy(settings: Settings, scratch: str) -> Container:
         "name": "pathways-proxy",
         "image": images.proxy_server(settings.runtime),
         "imagePullPolicy": "Always",
-        "env": [_label("PATHWAYS_HEAD", COORDINATOR_LABEL), *_values(settings.runtime.proxy.env)],
+        "env": environment([_label("PATHWAYS_HEAD", COORDINATOR_LABEL)], settings.runtime.proxy.env),
         "args": proxy_arguments(settings, scratch, "$(PATHWAYS_HEAD)"),
         "ports": _ports(endpoints.PROXY_PORT),
         "resources": PROXY_LIMITS.resources(),
@@ -103,30 +106,35 @@ def proxy_arguments(settings: Settings, scratch: str, head: str) -> list[str]:
 
 def worker(settings: Settings, shape: SliceShape, scratch: str) -> Container:
     """A worker, one on each TPU VM."""
+    shared_memory = volumes.SHARED_MEMORY_MOUNT["mountPath"] if settings.runtime.colocated_python else None
     return {
         "name": "worker",
         "image": images.server(settings.runtime),
         "imagePullPolicy": "Always",
-        "env": [
-            _value("TPU_MIN_LOG_LEVEL", "0"),
-            _value("TF_CPP_MIN_LOG_LEVEL", "0"),
-            _value("XCLOUD_ENVIRONMENT", "GCP"),
-            _value("MEGASCALE_GRPC_ENABLE_XOR_TRACER", "false"),
-            _label("MEGASCALE_NUM_SLICES", "jobset.sigs.k8s.io/replicatedjob-replicas"),
-            _annotation("JOBSET_NAME", "jobset.sigs.k8s.io/jobset-name"),
-            _annotation("REPLICATED_JOB_NAME", "jobset.sigs.k8s.io/replicatedjob-name"),
-            _label("MEGASCALE_SLICE_ID", "jobset.sigs.k8s.io/job-index"),
-            # Kubernetes expands $(VAR) only for variables earlier in the list.
-            _label("PATHWAYS_HEAD", COORDINATOR_LABEL),
-            _value("MEGASCALE_COORDINATOR_ADDRESS", "$(PATHWAYS_HEAD)"),
-            *([SHARED_MEMORY_VARIABLE] if settings.runtime.colocated_python else []),
-            *_values(settings.runtime.worker.env),
-        ],
+        "env": environment(
+            [
+                _value("TPU_MIN_LOG_LEVEL", "0"),
+                _value("TF_CPP_MIN_LOG_LEVEL", "0"),
+                _value("XCLOUD_ENVIRONMENT", "GCP"),
+                _value("MEGASCALE_GRPC_ENABLE_XOR_TRACER", "false"),
+                _label("MEGASCALE_NUM_SLICES", "jobset.sigs.k8s.io/replicatedjob-replicas"),
+                _annotation("JOBSET_NAME", "jobset.sigs.k8s.io/jobset-name"),
+                _annotation("REPLICATED_JOB_NAME", "jobset.sigs.k8s.io/replicatedjob-name"),
+                _label("MEGASCALE_SLICE_ID", "jobset.sigs.k8s.io/job-index"),
+                # Kubernetes expands $(VAR) only for variables earlier in the list.
+                _label("PATHWAYS_HEAD", COORDINATOR_LABEL),
+                _value("MEGASCALE_COORDINATOR_ADDRESS", "$(PATHWAYS_HEAD)"),
+                *([SHARED_MEMORY_VARIABLE] if settings.runtime.colocated_python else []),
+            ],
+            settings.runtime.worker.env,
+        ),
         "args": [
             f"--server_port={endpoints.WORKER_PORT}",
             f"--resource_manager_address=$(PATHWAYS_HEAD):{endpoints.RESOURCE_MANAGER_PORT}",
             f"--gcs_scratch_location={scratch}",
             *_object_lifecycle(settings),
+            # Without this flag the worker and the sidecar do not use the memory that they share.
+            *([f"--cloud_pathways_sidecar_shm_directory={shared_memory}"] if shared_memory else []),
             *settings.runtime.worker.args,
         ],
         "ports": _ports(endpoints.WORKER_PORT),
@@ -162,11 +170,13 @@ def client(settings: Settings) -> Container:
         "imagePullPolicy": "Always",
         **({"command": list(workload.command)} if workload.command else {}),
         **({"args": list(workload.args)} if workload.args else {}),
-        "env": [
-            _label("PATHWAYS_HEAD", COORDINATOR_LABEL),
-            *(_value(name, value) for name, value in client_variables("$(PATHWAYS_HEAD)").items()),
-            *_values(workload.env),
-        ],
+        "env": environment(
+            [
+                _label("PATHWAYS_HEAD", COORDINATOR_LABEL),
+                *(_value(name, value) for name, value in client_variables("$(PATHWAYS_HEAD)").items()),
+            ],
+            workload.env,
+        ),
         "resources": CLIENT_LIMITS.resources(),
         "volumeMounts": volumes.client_mounts(settings),
     }
@@ -181,6 +191,12 @@ def client_variables(head: str) -> dict[str, str]:
     }
 
 
+def environment(derived: list[dict[str, Any]], own: list[EnvVar]) -> list[dict[str, Any]]:
+    """The derived variables and the stack's own, which replace those of the same name: a name may stand there once."""
+    stated = {variable.name: _value(variable.name, variable.value) for variable in own}
+    return [*(stated.pop(variable["name"], variable) for variable in derived), *stated.values()]
+
+
 def _object_lifecycle(settings: Settings) -> list[str]:
     """The flag is on unless it is turned off, so only the stack's own rules need to say so."""
     return ["--enable_gcs_olm=false"] if settings.scratch.lifecycle_owner == "stack" else []
@@ -192,10 +208,6 @@ def _ports(*numbers: int) -> list[dict[str, Any]]:
 
 def _value(name: str, value: str) -> dict[str, Any]:
     return {"name": name, "value": value}
-
-
-def _values(variables: list[EnvVar]) -> list[dict[str, Any]]:
-    return [_value(variable.name, variable.value) for variable in variables]
 
 
 def _label(name: str, label: str) -> dict[str, Any]:

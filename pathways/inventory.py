@@ -7,7 +7,7 @@ pools; Cluster Director: the provider's schema, in which counts are strings.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -96,8 +96,8 @@ def machines(type_: str, properties: Mapping[str, Any]) -> list[Machines]:
 
 def node_pool(properties: Mapping[str, Any], cluster_location: str | None = None) -> Machines | None:
     """The machines of a GKE node pool. None where it has no node."""
-    config = at(properties, "nodeConfig") or {}
-    zones = properties.get("nodeLocations") or []
+    config = mapping(properties.get("nodeConfig"))
+    zones = sequence(properties.get("nodeLocations"))
     location = text(properties.get("location")) or cluster_location
     zone = text(zones[0]) if zones else location
     spread = len(zones) or (1 if location is None or _ZONE.fullmatch(location) else ZONES_OF_A_REGIONAL_POOL)
@@ -124,8 +124,8 @@ def slices_of_pool(properties: Mapping[str, Any], vms: int) -> int:
 def pools_of_cluster(properties: Mapping[str, Any]) -> Iterator[Machines]:
     """The pools stated inside a cluster resource: its default pool, unless removed, and inline pools."""
     location = text(properties.get("location"))
-    for inline in properties.get("nodePools") or []:
-        found = node_pool({"nodeLocations": properties.get("nodeLocations"), **_stated(inline)}, location)
+    for inline in sequence(properties.get("nodePools")):
+        found = node_pool({"nodeLocations": properties.get("nodeLocations"), **_stated(mapping(inline))}, location)
         if found:
             yield found
     if properties.get("initialNodeCount") and properties.get("removeDefaultNodePool") is not True:
@@ -165,6 +165,16 @@ def at(properties: Any, path: str) -> Any:
     return properties
 
 
+def mapping(value: Any) -> Mapping[str, Any]:
+    """The object, or an empty one for what is absent or not known yet."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def sequence(value: Any) -> Sequence[Any]:
+    """The list, or an empty one for what is absent or not known yet."""
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
 def text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
@@ -183,22 +193,20 @@ def _most_nodes(properties: Mapping[str, Any], zones: int) -> int:
     if isinstance(scaling, Mapping):
         total = number(scaling.get("totalMaxNodeCount"))
         return total or number(scaling.get("maxNodeCount")) * zones
-    for key in ("nodeCount", "initialNodeCount"):
-        if properties.get(key) is not None:
-            return number(properties[key]) * zones
-    return zones
+    counts = (properties.get(key) for key in ("nodeCount", "initialNodeCount"))
+    return next((number(each) for each in counts if isinstance(each, int | float | str)), 1) * zones
 
 
 def _cluster_director(properties: Mapping[str, Any]) -> Iterator[Machines]:
     instances: dict[str, tuple[str | None, str | None, Capacity]] = {}
-    for resource in properties.get("computeResources") or []:
-        config = at(resource, "config") or {}
+    for resource in map(mapping, sequence(properties.get("computeResources"))):
+        config = mapping(resource.get("config"))
         for key, capacity in _CONFIGS.items():
             if isinstance(config.get(key), Mapping):
                 kind = config[key]
                 place = text(kind.get("zone")) or text(properties.get("location"))
                 instances[str(resource.get("id"))] = (text(kind.get("machineType")), place, capacity)
-    for node_set in at(properties, "orchestrator.slurm.nodeSets") or []:
+    for node_set in map(mapping, sequence(at(properties, "orchestrator.slurm.nodeSets"))):
         vms = number(node_set.get("staticNodeCount")) + number(node_set.get("maxDynamicNodeCount"))
         machine_type, place, capacity = instances.get(str(node_set.get("computeId")), (None, None, "on_demand"))
         if vms:

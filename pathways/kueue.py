@@ -1,6 +1,6 @@
 """Kueue's objects: what may be admitted, and where Pathways queues.
 
-Source: Kueue API v1beta1; one resource group for both flavors, as admission of workers that also ask for CPU needs.
+Source: Kueue API v1beta2; one resource group for both flavors, as admission of workers that also ask for CPU needs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathways.settings import Settings
 from pathways.topology import SliceShape
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
-API_VERSION = "kueue.x-k8s.io/v1beta1"
+API_VERSION = "kueue.x-k8s.io/v1beta2"
 TPU_FLAVOR, HEAD_FLAVOR = "tpu-slices", "head"
 # Quota of what the nodes of TPU pools have beside chips; workers are limited by their chips, not by it.
 AMPLE_CPUS, AMPLE_MEMORY = 1_000_000, "10000Ti"
@@ -26,7 +26,7 @@ def manifests(settings: Settings, shape: SliceShape) -> list[dict[str, Any]]:
     cpus, gigabytes = containers.head_limits(settings)
     heads = settings.head.node_count
     head_cpus = machine.vcpus if machine else cpus
-    head_memory = f"{int(machine.memory_gib)}Gi" if machine and heads == 1 else f"{heads * gigabytes}G"
+    head_memory = f"{int(heads * machine.memory_gib)}Gi" if machine else f"{heads * gigabytes}G"
     queue = settings.kueue.queue
     return [
         _flavor(
@@ -49,8 +49,9 @@ def manifests(settings: Settings, shape: SliceShape) -> list[dict[str, Any]]:
                     {
                         "coveredResources": ["google.com/tpu", "cpu", "memory"],
                         "flavors": [
-                            _quota(TPU_FLAVOR, chips, AMPLE_CPUS, AMPLE_MEMORY),
+                            # First, so that the head, which asks for no chips, does not take the TPU nodes' flavor.
                             _quota(HEAD_FLAVOR, 0, heads * head_cpus, head_memory),
+                            _quota(TPU_FLAVOR, chips, AMPLE_CPUS, AMPLE_MEMORY),
                         ],
                     }
                 ],

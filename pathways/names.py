@@ -15,6 +15,8 @@ HEAD_POOL = "cpu-np"
 
 # Longest value of a Kubernetes label; the JobSet coordinator address is one.
 LABEL_LIMIT = 63
+# Random characters at the end of the name of a job's pod.
+POD_SUFFIX = 5
 
 
 def stem(stack: str) -> str:
@@ -27,10 +29,19 @@ def coordinator(job_set: str, subdomain: str | None = None) -> str:
     return f"{job_set}-{HEAD_JOB}-0-0.{subdomain or job_set}"
 
 
+def proxy_job(job_set: str, client: str) -> str:
+    """The Job of a client that brings its own proxy."""
+    return f"{job_set}-proxy-{client}"
+
+
 def longest_job_set_name(subdomain: str | None = None) -> int:
-    """Characters a JobSet name may have so that the coordinator address still fits into a label."""
+    """Characters a JobSet name may have so that the coordinator address still fits into a label.
+
+    The head's pod is named after the JobSet too, and JobSet refuses a pod name that is longer than a label.
+    """
     if subdomain:
-        return LABEL_LIMIT - len(coordinator("", subdomain))
+        pod = f"-{HEAD_JOB}-0-0-" + "x" * POD_SUFFIX
+        return LABEL_LIMIT - max(len(coordinator("", subdomain)), len(pod))
     return (LABEL_LIMIT - len(coordinator(""))) // 2
 
 
@@ -50,14 +61,13 @@ class Names:
     tpu_pools: tuple[str, ...]
     workload_policy: str
     second_network: str
-    proxy_firewall: str
 
 
 def of(settings: Settings) -> Names:
     """Derive all names from the settings."""
     name = settings.name
     return Names(
-        cluster=name,
+        cluster=settings.cluster.existing or name,
         network=name,
         subnetwork=f"{name}-{settings.region}",
         router=f"{name}-router",
@@ -69,5 +79,4 @@ def of(settings: Settings) -> Names:
         tpu_pools=tuple(f"tpu-np-{index}" for index in range(settings.slices.count)),
         workload_policy=f"{name}-slices",
         second_network=f"{name}-second",
-        proxy_firewall=f"{name}-proxy",
     )

@@ -18,6 +18,11 @@ from pathways.settings import Settings
 
 # Where settings stand that have no place under the pathways namespace.
 _PATHS = {"project": "gcp:project", "region": "gcp:region"}
+# Settings of the model that the pathways namespace does not have.
+_ELSEWHERE = {
+    "stack": "leave it out: the file's name says it",
+    **{name: f"write {path}" for name, path in _PATHS.items()},
+}
 # Stand-ins for required settings that are missing or faulty, so that the rest can still be checked.
 _STAND_INS: dict[str, Any] = {
     "project": "stand-in-project",
@@ -83,11 +88,15 @@ def from_pulumi(config: Mapping[str, str], stack: str) -> tuple[Settings, list[F
 def read(config: Mapping[str, Any], stack: str) -> tuple[Settings, list[Fault]]:
     """Settings and warnings from the `config:` mapping. Raises StackError with every fault."""
     values: dict[str, Any] = {"stack": stack}
+    misplaced: list[Fault] = []
     for key, value in config.items():
         namespace, _, name = key.partition(":")
-        if namespace == "pathways" or key in _PATHS.values():
+        if namespace == "pathways" and name in _ELSEWHERE:
+            misplaced.append(Fault("unknown-key", key, "there is no such setting", _ELSEWHERE[name]))
+        elif namespace == "pathways" or key in _PATHS.values():
             values[name] = value
     settings, faults = _validate(values)
+    faults += misplaced
     findings = checks.run(settings, [fault.path for fault in faults])
     errors = faults + [fault for fault in findings if fault.severity == "error"]
     if errors:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pathways import tpu
+
+if TYPE_CHECKING:
+    from pathways.settings import Settings
 
 Feature = Literal["pathways", "calendar", "dranet", "dynamic_slicing", "node_auto_provisioning"]
 
@@ -100,6 +103,12 @@ def minimum_gke(generation: tpu.Generation, *features: Feature) -> Minimum:
             wanted.append((known[feature], _WANTS[feature]))
     stated = [Minimum(GkeVersion.parse(version), because) for version, because in wanted if version]
     return max(stated, key=lambda minimum: minimum.version._padded(0))
+
+
+def least_gke(settings: Settings) -> Minimum:
+    """The least GKE version that all of a stack's settings can do with."""
+    features: list[Feature] = ["calendar"] if settings.slices.capacity.type == "calendar" else []
+    return minimum_gke(tpu.generation(settings.slices.accelerator), *features)
 
 
 def jax_version(text: str) -> tuple[int, int, int]:

@@ -41,7 +41,7 @@ class Pod:
 
 @dataclass(frozen=True)
 class Container:
-    """A container of Pathways or of its client. Values that are not known yet are absent."""
+    """A container of Pathways or of its client. Values that are not known yet are absent; `hidden` says there are some."""
 
     role: Role
     name: str
@@ -49,6 +49,7 @@ class Container:
     flags: Mapping[str, str]
     env: Mapping[str, str]
     ports: tuple[int, ...]
+    hidden: bool
     pod: Pod = field(repr=False)
 
     def port(self, flag: str) -> int | None:
@@ -116,6 +117,12 @@ def _container(role: Role, container: Mapping[str, Any], pod: Pod) -> Container:
         flags=_flags(container),
         env=_env(container),
         ports=tuple(int(port) for port in ports if isinstance(port, int | float)),
+        hidden=any(
+            not isinstance(argument, str)
+            for key in ("command", "args")
+            if key in container
+            for argument in (_list(container[key]) or [container[key]])
+        ),
         pod=pod,
     )
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -13,39 +16,52 @@ from rich.console import Console
 from rehearsal import view
 from rehearsal.errors import RehearsalError
 from rehearsal.home import Home
-from rehearsal.project import StackFile
+from rehearsal.project import StackFile, protected
 from rehearsal.pulumi import Stack
 from rehearsal.session import Session
 from rehearsal.tools import Tools
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 console = Console()
-StackName = Annotated[
-    str, typer.Argument(metavar="STACK", help="A stack in stacks/, or the path of a stack file.")
-]
+StackName = Annotated[str, typer.Argument(metavar="STACK", help="A stack in stacks/, or the path of a stack file.")]
 
 
 @app.command()
 def up(stack: StackName) -> None:
     """Start the rehearsal, run `pulumi up`, and show what runs where."""
-    began = time.monotonic()
     file = StackFile.find(stack)
     session = _session()
-    _start(session)
+    timings: dict[str, float] = {}
+    with _timed(timings, "start of the rehearsal"):
+        _start(session)
     target = Stack(session, file)
-    target.prepare()
-    _run(target, "up", "--yes", "--skip-preview")
-    _show(session, target)
+    with _timed(timings, "the stack is made ready"):
+        target.prepare()
+    with _timed(timings, "pulumi up"):
+        _run(target, "up", "--yes", "--skip-preview")
+    with _timed(timings, "what runs where"):
+        _show(session, target)
+    (session.home.root / "timings.json").write_text(json.dumps(timings))
     console.print(
-        f"\nUp after {time.monotonic() - began:.0f} s. Next: make status, make outputs, make preview after a "
-        f'change, make down; `eval "$(python -m rehearsal env)"` points kubectl and gcloud at it.'
+        f"\nUp after {sum(timings.values()):.0f} s. Next:\n"
+        "  make status    servers, slices and pods\n"
+        "  make outputs   addresses and numbers\n"
+        "  make preview   what a change of the stack file would do\n"
+        "  make down      remove everything\n"
+        '  eval "$(python -m rehearsal env)"   kubectl, gcloud and pulumi on the rehearsal',
+        highlight=False,
     )
 
 
+@contextmanager
+def _timed(timings: dict[str, float], step: str) -> Iterator[None]:
+    began = time.monotonic()
+    yield
+    timings[step] = time.monotonic() - began
+
+
 @app.command()
-def preview(
-    stack: StackName, diff: Annotated[bool, typer.Option(help="Show every property.")] = True
-) -> None:
+def preview(stack: StackName, diff: Annotated[bool, typer.Option(help="Show every property.")] = True) -> None:
     """Show what `up` would change, and which property makes it replace something."""
     file = StackFile.find(stack)
     session = _session()
@@ -80,14 +96,17 @@ def outputs(stack: StackName) -> None:
 
 @app.command()
 def down(stack: StackName) -> None:
-    """Destroy the stack; with the last one, end every process and remove the rehearsal's folder."""
+    """Destroy the stack, end every process and remove the rehearsal's folder."""
     file = StackFile.find(stack)
     session = _session()
     if session.running:
-        _start(session)
-        target = Stack(session, file)
-        target.prepare()
-        _run(target, "destroy", "--yes", "--skip-preview", "--remove")
+        if protection := protected(file):
+            console.print(f"{file.name} is protected ({protection}): its rehearsal is discarded without a destroy.")
+        else:
+            _start(session)
+            target = Stack(session, file)
+            target.prepare()
+            _run(target, "destroy", "--yes", "--skip-preview", "--remove")
     session.stop()
     console.print("The rehearsal is gone.")
 

@@ -172,13 +172,10 @@ def wait_for(
     while not condition():
         if process and not process.alive:
             raise RehearsalError(
-                f"{process.name} ended while {what} was awaited. Its log, {process.log}, ends:\n"
-                f"{process.log_tail()}"
+                f"{process.name} ended while {what} was awaited. Its log, {process.log}, ends:\n{process.log_tail()}"
             )
         if time.monotonic() > deadline:
-            tail = (
-                f" The log of {process.name}, {process.log}, ends:\n{process.log_tail()}" if process else ""
-            )
+            tail = f" The log of {process.name}, {process.log}, ends:\n{process.log_tail()}" if process else ""
             raise RehearsalError(f"{what}: not after {timeout:.0f} seconds.{tail}")
         time.sleep(interval)
 

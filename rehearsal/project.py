@@ -47,6 +47,17 @@ def _name(path: Path) -> str:
     return found.group(1) if found else ""
 
 
+def protected(file: StackFile) -> str:
+    """The setting that protects the stack from being destroyed; empty where nothing does."""
+    config = _read(file.path).get("config")
+    sections: dict[str, Any] = config if isinstance(config, dict) else {}
+    if (sections.get("pathways:cluster") or {}).get("deletionProtection", True):
+        return "pathways:cluster.deletionProtection"
+    if (sections.get("pathways:slices") or {}).get("protect", False):
+        return "pathways:slices.protect"
+    return ""
+
+
 def lay(home: Home, tools: Tools, stack: StackFile) -> None:
     """Lay the project into the rehearsal: the program by links, so that it runs unmodified, and the stack's file."""
     for item in CHECKOUT.iterdir():

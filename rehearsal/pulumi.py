@@ -45,9 +45,7 @@ class Stack:
             self._argv(*arguments), check=False, env=self._environment, capture_output=True, text=True
         )
         if done.returncode != 0:
-            raise RehearsalError(
-                f"pulumi {' '.join(arguments)} failed: {done.stderr.strip() or done.stdout.strip()}"
-            )
+            raise RehearsalError(f"pulumi {' '.join(arguments)} failed: {done.stderr.strip() or done.stdout.strip()}")
         return done.stdout
 
     def outputs(self) -> dict[str, Any]:

@@ -40,9 +40,7 @@ def clusters(session: Session, project: str) -> list[dict[str, Any]]:
     try:
         answer = httpx.get(url, timeout=10)
     except httpx.TransportError as error:
-        raise RehearsalError(
-            f"The Google Cloud double does not answer ({error}). Start it again: make up"
-        ) from error
+        raise RehearsalError(f"The Google Cloud double does not answer ({error}). Start it again: make up") from error
     found: list[dict[str, Any]] = answer.json().get("clusters", []) if answer.is_success else []
     return found
 
@@ -109,9 +107,7 @@ def show(console: Console, outputs: Mapping[str, Any], running: list[Pod]) -> No
     if len(shown) < len(groups):
         rest = [pod for key, members in groups.items() if key not in shown for pod in members]
         up = sum(pod.phase == "Running" for pod in rest)
-        console.print(
-            f"… and {len(groups) - len(shown)} more jobs: {up} of their {len(rest)} pods are Running"
-        )
+        console.print(f"… and {len(groups) - len(shown)} more jobs: {up} of their {len(rest)} pods are Running")
     console.print(f"\nproxy             {outputs['proxyAddress']}")
     console.print(f"resource manager  {outputs['resourceManagerAddress']}")
     console.print(f"scratch           {outputs['scratchLocation']}")

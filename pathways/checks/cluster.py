@@ -7,7 +7,7 @@ from datetime import datetime
 
 from pydantic.alias_generators import to_camel
 
-from pathways import containers, names, tpu, versions
+from pathways import containers, names, versions
 from pathways.checks.paths import ACCELERATOR, ZONE
 from pathways.checks.registry import Finding, check
 from pathways.machines import cpu_machine
@@ -28,8 +28,7 @@ def _gke_version(settings: Settings) -> Iterator[Finding]:
     """A fixed GKE version is new enough for Pathways, the accelerator and the capacity."""
     if settings.cluster.version is None:
         return
-    features: list[versions.Feature] = ["calendar"] if settings.slices.capacity.type == "calendar" else []
-    least = versions.minimum_gke(tpu.generation(settings.slices.accelerator), *features)
+    least = versions.least_gke(settings)
     try:
         version = versions.GkeVersion.parse(settings.cluster.version)
     except versions.VersionError as error:
@@ -98,7 +97,7 @@ def _maintenance(settings: Settings) -> Iterator[Finding]:
             )
 
 
-@check("private-endpoint", "pathways:cluster")
+@check("private-endpoint", "pathways:cluster", severities=("warning",))
 def _private_endpoint(settings: Settings) -> Iterator[Finding]:
     """A control plane that only the VPC reaches must be reachable by whoever runs pulumi."""
     cluster = settings.cluster
@@ -107,7 +106,6 @@ def _private_endpoint(settings: Settings) -> Iterator[Finding]:
             "pathways:cluster.privateEndpoint",
             "with a private endpoint, pulumi reaches the cluster from inside the VPC only",
             "run pulumi there, or add dnsEndpoint: true",
-            "warning",
         )
 
 
@@ -138,7 +136,7 @@ def _name_lengths(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("head-fits", "pathways:head.machineType", "pathways:workload.mode")
+@check("head-fits", "pathways:head.machineType", "pathways:workload.mode", severities=("error", "warning"))
 def _head_fits(settings: Settings) -> Iterator[Finding]:
     """The head pod fits on one node of the head pool; it cannot be spread."""
     path, machine = "pathways:head.machineType", cpu_machine(settings.head.machine_type)
@@ -156,10 +154,16 @@ def _head_fits(settings: Settings) -> Iterator[Finding]:
     if cpus + SYSTEM_VCPUS > machine.vcpus or gib + SYSTEM_GIB > machine.memory_gib:
         yield Finding(
             path,
-            f"the head pod needs {cpus} vCPUs and {gib:.0f} GiB on one node; {machine.name} has "
+            f"{_what_runs_there(settings)} {cpus} vCPUs and {gib:.0f} GiB on one node; {machine.name} has "
             f"{machine.vcpus} and {machine.memory_gib}, of which the system takes some",
             "use n2-standard-64 or larger",
         )
+
+
+def _what_runs_there(settings: Settings) -> str:
+    if settings.workload.mode == "service":
+        return "the resource manager and the proxy of one client need"
+    return "the head pod needs"
 
 
 @check("jobset-version", "pathways:jobset.version")
@@ -179,7 +183,7 @@ def _job_set_version(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("kueue-quota", "pathways:kueue", "pathways:head.machineType")
+@check("kueue-quota", "pathways:kueue", "pathways:head.machineType", severities=("warning",))
 def _kueue(settings: Settings) -> Iterator[Finding]:
     """Kueue needs to know how large the head's nodes are, or the head is never admitted."""
     if settings.kueue.enabled and cpu_machine(settings.head.machine_type) is None:
@@ -188,5 +192,4 @@ def _kueue(settings: Settings) -> Iterator[Finding]:
             f"the size of {settings.head.machine_type} is not in the catalogue, so Kueue's quota for the head "
             "covers only what the head pod asks for",
             "use n2-standard-64, or add quota for other pods yourself",
-            "warning",
         )

@@ -13,12 +13,15 @@ from pathways.topology import SliceShape, resolve
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check says: the setting, what is wrong with it and what to write instead."""
+    """What a check says: the setting, what is wrong with it and what to write instead.
+
+    `severity` is the check's own unless it is stated.
+    """
 
     path: str
     reason: str
     fix: str
-    severity: Severity = "error"
+    severity: Severity | None = None
 
 
 Body = Callable[[Settings], Iterator[Finding]]
@@ -26,11 +29,15 @@ Body = Callable[[Settings], Iterator[Finding]]
 
 @dataclass(frozen=True)
 class Check:
-    """One rule. `reads` are the settings it depends on: it is skipped while one of them is at fault."""
+    """One rule. `reads` are the settings it depends on: it is skipped while one of them is at fault.
+
+    `severities` are all that its findings may have, the usual one first.
+    """
 
     id: str
     reads: tuple[str, ...]
     body: Body
+    severities: tuple[Severity, ...]
 
     @property
     def title(self) -> str:
@@ -40,11 +47,11 @@ class Check:
 CHECKS: list[Check] = []
 
 
-def check(id: str, *reads: str) -> Callable[[Body], Body]:
+def check(id: str, *reads: str, severities: tuple[Severity, ...] = ("error",)) -> Callable[[Body], Body]:
     """Register a check; checks run in the order of their registration."""
 
     def register(body: Body) -> Body:
-        CHECKS.append(Check(id, reads, body))
+        CHECKS.append(Check(id, reads, body, severities))
         return body
 
     return register
@@ -58,8 +65,9 @@ def run(settings: Settings, faulty: Collection[str] = ()) -> list[Fault]:
         if any(_covers(path, bad) for path in registered.reads for bad in unusable):
             continue
         for found in registered.body(settings):
-            faults.append(Fault(registered.id, found.path, found.reason, found.fix, found.severity))
-            if found.severity == "error":
+            severity = found.severity or registered.severities[0]
+            faults.append(Fault(registered.id, found.path, found.reason, found.fix, severity))
+            if severity == "error":
                 unusable.add(found.path)
     return faults
 

@@ -20,10 +20,11 @@ DERIVED_FLAGS = {
     "--num_elastic_slices": "pathways:workload.elastic",
     "--num_elastic_instances": "pathways:workload.elastic",
     "--sidecar_name": "pathways:runtime.colocatedPython",
+    "--cloud_pathways_sidecar_shm_directory": "pathways:runtime.colocatedPython",
 }
 
 
-@check("image-matches-jax", "pathways:runtime.jax", "pathways:runtime.imageTag")
+@check("image-matches-jax", "pathways:runtime.jax", "pathways:runtime.imageTag", severities=("error", "warning"))
 def _image_matches_jax(settings: Settings) -> Iterator[Finding]:
     """The images are of the client's JAX version; otherwise client and proxy find no common protocol."""
     path, runtime = "pathways:runtime.imageTag", settings.runtime
@@ -96,7 +97,7 @@ def _component_environment(settings: Settings) -> Iterator[Finding]:
                 )
 
 
-@check("colocated-python", "pathways:runtime.colocatedPython", "pathways:runtime.jax")
+@check("colocated-python", "pathways:runtime.colocatedPython", "pathways:runtime.jax", severities=("error", "warning"))
 def _colocated_python(settings: Settings) -> Iterator[Finding]:
     """The sidecar is of the client's Python and JAX versions; otherwise its code cannot be sent there."""
     python, path = settings.runtime.colocated_python, "pathways:runtime.colocatedPython"
@@ -122,7 +123,7 @@ def _colocated_python(settings: Settings) -> Iterator[Finding]:
             )
 
 
-@check("colocated-python-suspend", "pathways:runtime.colocatedPython")
+@check("colocated-python-suspend", "pathways:runtime.colocatedPython", severities=("warning",))
 def _colocated_python_suspend(settings: Settings) -> Iterator[Finding]:
     """Pathways cannot suspend and resume a workload with colocated Python."""
     if settings.runtime.colocated_python:
@@ -130,7 +131,6 @@ def _colocated_python_suspend(settings: Settings) -> Iterator[Finding]:
             "pathways:runtime.colocatedPython",
             "a workload with colocated Python is not suspended and resumed by Pathways on preemption or maintenance",
             "checkpoint often enough to start over, or do without it",
-            "warning",
         )
 
 

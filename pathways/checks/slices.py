@@ -20,7 +20,7 @@ def _slice_shape(settings: Settings) -> Iterator[Finding]:
         yield Finding(f"pathways:slices.{error.field or 'topology'}", error.message, error.fix)
 
 
-@check("slice-documented-size", *SHAPE)
+@check("slice-documented-size", *SHAPE, severities=("warning",))
 def _documented_size(settings: Settings) -> Iterator[Finding]:
     """The slice is no larger than Google documents as schedulable."""
     shape = shape_of(settings)
@@ -31,7 +31,6 @@ def _documented_size(settings: Settings) -> Iterator[Finding]:
             f"{shape.topology} is larger than {largest}, the largest {shape.generation.name} slice "
             "that Google documents as schedulable",
             "ask Google before you count on it",
-            "warning",
         )
 
 
@@ -47,7 +46,7 @@ def _zone_in_region(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("zone-offers-accelerator", ACCELERATOR, ZONE)
+@check("zone-offers-accelerator", ACCELERATOR, ZONE, severities=("warning",))
 def _zone_offers_accelerator(settings: Settings) -> Iterator[Finding]:
     """The zone is one where Google lists the accelerator."""
     generation = tpu.generation(settings.slices.accelerator)
@@ -57,7 +56,6 @@ def _zone_offers_accelerator(settings: Settings) -> Iterator[Finding]:
             ZONE,
             f"{generation.name} is not listed in {settings.slices.zone}",
             f"listed zones: {', '.join(known)}; ignore this if Google gave you capacity here",
-            "warning",
         )
 
 
@@ -105,7 +103,7 @@ def _flex_start(settings: Settings) -> Iterator[Finding]:
             )
 
 
-@check("capacity-queued", CAPACITY, *SHAPE)
+@check("capacity-queued", CAPACITY, *SHAPE, severities=("warning",))
 def _queued(settings: Settings) -> Iterator[Finding]:
     """Queued provisioning of TPUs is doubtful: sources disagree on whether GKE accepts it."""
     if settings.slices.capacity.queued:
@@ -113,11 +111,10 @@ def _queued(settings: Settings) -> Iterator[Finding]:
             f"{CAPACITY}.queued",
             "Google's own tools disagree on whether GKE takes queued provisioning for TPUs (xpk refuses it)",
             "leave queued out: a multi-host slice of flex-start VMs is provisioned as a whole anyway",
-            "warning",
         )
 
 
-@check("capacity-spot-multi-host", CAPACITY, *SHAPE)
+@check("capacity-spot-multi-host", CAPACITY, *SHAPE, "pathways:workload", severities=("warning",))
 def _spot(settings: Settings) -> Iterator[Finding]:
     """Spot VMs of a multi-host slice are lost together, which only an elastic or restarting workload survives."""
     workload = settings.workload
@@ -128,11 +125,10 @@ def _spot(settings: Settings) -> Iterator[Finding]:
             f"{CAPACITY}.type",
             "GKE reclaims a multi-host slice of spot VMs whole, and this workload is neither elastic nor restarted",
             "add pathways:workload.elastic or maxRestarts, or use another capacity type",
-            "warning",
         )
 
 
-@check("autoscaling-fixed-capacity", CAPACITY, "pathways:slices.autoscaling")
+@check("autoscaling-fixed-capacity", CAPACITY, "pathways:slices.autoscaling", severities=("warning",))
 def _autoscaling(settings: Settings) -> Iterator[Finding]:
     """Reserved capacity is paid for whether nodes run or not."""
     if settings.slices.autoscaling and settings.slices.capacity.type in ("reservation", "calendar"):
@@ -140,5 +136,4 @@ def _autoscaling(settings: Settings) -> Iterator[Finding]:
             "pathways:slices.autoscaling",
             f"{settings.slices.capacity.type} capacity is paid for while its nodes are scaled away",
             "leave autoscaling out, unless others use the reservation meanwhile",
-            "warning",
         )

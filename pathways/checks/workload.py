@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from pathways import containers, names
@@ -10,17 +11,20 @@ from pathways.checks.registry import Finding, check, shape_of
 from pathways.settings import Settings
 from pathways.settings.workload import INT32_MAX
 
+# Instance types that clients may ask for (pathways-utils, shared Pathways service).
+KNOWN_TO_CLIENTS = re.compile(r"tpu(v5e|v5|v6e|7x):\d+(x\d+){1,2}")
+
 
 @check("jobset-name-length", "pathways:workload.name", "pathways:workload.subdomain")
 def _job_set_name(settings: Settings) -> Iterator[Finding]:
-    """The JobSet's name leaves room for the head's address, which is stored in a label."""
+    """The JobSet's name leaves room for the head's address, which is stored in a label, and for its pod's name."""
     workload = settings.workload
     longest, name = names.longest_job_set_name(workload.subdomain), workload.name
     if len(name) > longest:
         yield Finding(
             "pathways:workload.name",
-            f"{name} has {len(name)} characters; the head's address {names.coordinator('NAME', workload.subdomain)} must fit "
-            f"into a label of {names.LABEL_LIMIT}",
+            f"{name} has {len(name)} characters; the head's address {names.coordinator('NAME', workload.subdomain)} "
+            f"and its pod's name must fit into {names.LABEL_LIMIT}",
             f"use at most {longest} characters"
             + ("" if workload.subdomain else ", or add a short pathways:workload.subdomain"),
         )
@@ -97,6 +101,18 @@ def _elastic_mode(settings: Settings) -> Iterator[Finding]:
             "pathways:workload.elastic",
             "in mode service each client brings its own proxy, and that decides how many slices it may lose",
             "leave elastic out and give the client's proxy the flag",
+        )
+
+
+@check("service-clients", "pathways:workload.mode", *SHAPE, severities=("warning",))
+def _service_clients(settings: Settings) -> Iterator[Finding]:
+    """Clients of a shared service can name the slices they ask for."""
+    instance_type = shape_of(settings).instance_type
+    if settings.workload.mode == "service" and not KNOWN_TO_CLIENTS.fullmatch(instance_type):
+        yield Finding(
+            "pathways:slices.machineType" if settings.slices.machine_type else "pathways:slices.accelerator",
+            f"pathways-utils refuses {instance_type} when a client connects to a shared service",
+            "use v5e, v5p, v6e or tpu7x on a machine type with four chips",
         )
 
 

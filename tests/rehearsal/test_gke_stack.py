@@ -20,9 +20,7 @@ def up(rehearsal: Rehearsal) -> str:
     return rehearsal.run("up", rehearsal.stack("gke-v6e"))
 
 
-def test_each_slice_runs_on_the_nodes_of_one_pool_and_the_head_on_the_head_pool(
-    up: str, rehearsal: Rehearsal
-) -> None:
+def test_each_slice_runs_on_the_nodes_of_one_pool_and_the_head_on_the_head_pool(up: str, rehearsal: Rehearsal) -> None:
     pools: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
     for pod in rehearsal.pods():
         assert pod.phase == "Running", pod
@@ -50,9 +48,7 @@ def test_refresh_finds_no_difference(up: str, rehearsal: Rehearsal) -> None:
     assert not re.search(r"\d+ (created|updated|replaced|deleted)", refreshed), refreshed
 
 
-def test_the_outputs_are_the_numbers_and_addresses_and_hide_the_kubeconfig(
-    up: str, rehearsal: Rehearsal
-) -> None:
+def test_the_outputs_are_the_numbers_and_addresses_and_hide_the_kubeconfig(up: str, rehearsal: Rehearsal) -> None:
     outputs = rehearsal.run("outputs", rehearsal.stack("gke-v6e"))
     for name, value in [
         ("chips", "32"),

@@ -84,6 +84,12 @@ CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
         "pathways:workload.name",
         {"pathways:workload": {"name": "a" * 22}},
     ),
+    (
+        "jobset-name-length",
+        {"pathways:workload": {"name": "a" * 40, "subdomain": "s"}},
+        "pathways:workload.name",
+        {"pathways:workload": {"name": "a" * 39, "subdomain": "s"}},
+    ),
     ("name-lengths", {"pathways:name": "n" * 25}, "pathways:name", {"pathways:name": "n" * 24}),
     (
         "scratch-bucket-name",
@@ -123,6 +129,12 @@ CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
         },
         "pathways:workload.env[0].name",
         {},
+    ),
+    (
+        "head-fits",
+        {"pathways:workload": {"mode": "service"}, "pathways:head": {"machineType": "n2-standard-16"}},
+        "pathways:head.machineType",
+        {"pathways:workload": {"mode": "service"}, "pathways:head": {"machineType": "n2-standard-32"}},
     ),
     (
         "head-fits",
@@ -377,6 +389,26 @@ CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
         {"pathways:workload": {"mode": "service"}},
     ),
     (
+        "service-clients",
+        {
+            f"{SLICES}.topology": "2x4",
+            f"{SLICES}.machineType": "ct6e-standard-8t",
+            "pathways:workload": {"mode": "service"},
+        },
+        f"{SLICES}.machineType",
+        {f"{SLICES}.topology": "2x4", "pathways:workload": {"mode": "service"}},
+    ),
+    (
+        "service-clients",
+        {
+            "gcp:region": "us-central2",
+            SLICES: {"accelerator": "v4", "topology": "2x2x2", "zone": "us-central2-b"},
+            "pathways:workload": {"mode": "service"},
+        },
+        f"{SLICES}.accelerator",
+        {},
+    ),
+    (
         "pod-failure-policy",
         {"pathways:workload": {"exitCodes": {"fatal": [3]}}},
         "pathways:workload.exitCodes",
@@ -436,7 +468,10 @@ CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
 def test_the_check_names_the_setting_and_accepts_the_mended_stack(
     identity: str, broken: dict[str, Any], path: str, mended: dict[str, Any]
 ) -> None:
-    assert (identity, path) in [(fault.id, fault.path) for fault in run(broken)]
+    found = run(broken)
+    assert (identity, path) in [(fault.id, fault.path) for fault in found]
+    declared = {check.id: check.severities for check in checks.CHECKS}
+    assert all(fault.severity in declared[fault.id] for fault in found if fault.id in declared)
     assert [fault for fault in run(mended) if fault.id == identity] == []
 
 

@@ -63,6 +63,11 @@ def test_an_unknown_key_names_the_nearest_known_one() -> None:
     assert faults({**GOOD, "pathways:slices": nested})["pathways:slices.topolgy"][2] == "did you mean topology?"
 
 
+@pytest.mark.parametrize(("key", "fix"), [("project", "gcp:project"), ("region", "gcp:region"), ("stack", "file's name")])
+def test_a_setting_under_the_wrong_namespace_says_where_it_belongs(key: str, fix: str) -> None:
+    assert fix in faults({**GOOD, f"pathways:{key}": "x"})[f"pathways:{key}"][2]
+
+
 def test_a_number_where_a_word_belongs_says_how_to_quote_it() -> None:
     identity, reason, fix = faults({**GOOD, "pathways:runtime": {"jax": 0.11}})["pathways:runtime.jax"]
     assert (identity, reason) == ("wrong-type", "0.11 is not a word")

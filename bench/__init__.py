@@ -1,0 +1,1 @@
+"""Measurements. No figure is a test; quote ratios of one run."""

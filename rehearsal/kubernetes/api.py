@@ -1,0 +1,150 @@
+"""The Kubernetes API of a rehearsed cluster, as plain JSON.
+
+The generated `kubernetes` client is left aside here: importing it costs seconds and 150 MB in each process,
+and its models hide the JSON that the rehearsal handles anyway.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+import yaml
+
+from rehearsal.errors import RehearsalError
+
+Json = dict[str, Any]
+CONNECTIONS = 16
+MERGE = "application/merge-patch+json"
+
+
+class ApiError(RehearsalError):
+    """The API server refused a request; `status` is its HTTP status."""
+
+    def __init__(self, request: httpx.Request, response: httpx.Response) -> None:
+        try:
+            message = response.json()["message"]
+        except (ValueError, KeyError, TypeError):
+            message = response.text.strip()
+        self.status = response.status_code
+        super().__init__(f"Kubernetes refused {request.method} {request.url.path} ({self.status}): {message}")
+
+
+class UnreachableError(RehearsalError):
+    """The API server does not answer."""
+
+
+class Api:
+    """One API server ("HOST:PORT"), as the user whom the bearer token names. Threads may share it."""
+
+    def __init__(self, address: str, ca: Path, token: str) -> None:
+        self._address = address
+        self._http = httpx.Client(
+            base_url=f"https://{address}",
+            verify=ssl.create_default_context(cafile=str(ca)),
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=30.0,
+            limits=httpx.Limits(max_connections=CONNECTIONS),
+            trust_env=False,
+        )
+
+    @classmethod
+    def of(cls, kubeconfig: Path) -> Api:
+        """The API server that a rehearsal's kubeconfig names."""
+        config = yaml.safe_load(kubeconfig.read_text())
+        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+        token = Path(user["tokenFile"]).read_text()
+        return cls(cluster["server"].removeprefix("https://"), Path(cluster["certificate-authority"]), token)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.close()
+
+    def ready(self) -> bool:
+        """Whether the API server answers and says it is ready."""
+        try:
+            return self._http.get("/readyz", timeout=5.0).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def version(self) -> str:
+        """The API server's version, such as "1.35.4"."""
+        return str(self._send("GET", "/version")["gitVersion"]).removeprefix("v")
+
+    def serves(self, group: str) -> bool:
+        """Whether clients find the resources of an API group, such as those of a new definition."""
+        found = [known for known in self._send("GET", "/apis")["groups"] if known["name"] == group]
+        if not found:
+            return False
+        version = self.get(f"/apis/{found[0]['preferredVersion']['groupVersion']}")
+        return bool(version and version["resources"])
+
+    def get(self, path: str) -> Json | None:
+        """The object at that path, None where there is none."""
+        try:
+            found: Json = self._send("GET", path)
+            return found
+        except ApiError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    def items(self, path: str, **query: str) -> list[Json]:
+        """The objects of a collection. `query`: labelSelector; resourceVersion="0": as a cache has them."""
+        items: list[Json] = self._send("GET", path, query=query)["items"]
+        return items
+
+    def create(self, path: str, body: Json) -> None:
+        """Create an object; one that exists already is left as it is."""
+        try:
+            self._send("POST", path, body=body)
+        except ApiError as error:
+            if error.status != 409:
+                raise
+
+    def patch(self, path: str, body: Json | list[Json]) -> None:
+        """Change an object: a JSON merge patch (an object) or a JSON patch (a list of operations)."""
+        kind = MERGE if isinstance(body, dict) else "application/json-patch+json"
+        self._send("PATCH", path, body=body, kind=kind)
+
+    def delete(self, path: str, *, at_once: bool = False) -> None:
+        """Delete an object, if it is there; `at_once` without waiting for anyone to confirm."""
+        try:
+            self._send("DELETE", path, query={"gracePeriodSeconds": "0"} if at_once else {})
+        except ApiError as error:
+            if error.status != 404:
+                raise
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Json | list[Json] | None = None,
+        kind: str = "application/json",
+    ) -> Any:
+        headers = {"Content-Type": kind} if body is not None else {}
+        try:
+            response = self._http.request(method, path, params=query, json=body, headers=headers)
+        except httpx.TransportError as error:
+            raise UnreachableError(
+                f"The Kubernetes API at {self._address} does not answer {method} {path}: {error!r}"
+            ) from error
+        if response.is_error:
+            raise ApiError(response.request, response)
+        return response.json()
+
+
+def each(action: Callable[[Any], None], items: Iterable[Any]) -> None:
+    """Do the same for many objects, several at a time. The first error is raised after the rest was tried."""
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        futures = [pool.submit(action, item) for item in items]
+    for future in futures:
+        future.result()

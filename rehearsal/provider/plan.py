@@ -1,0 +1,210 @@
+"""What an update would change, and which changes replace the resource."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rehearsal.provider.conditions import CONDITIONS, dropped_without_profile
+from rehearsal.provider.facts import Facts
+from rehearsal.provider.paths import Path, Pattern, pattern_of, starts_with
+from rehearsal.provider.schema import ListOf, MapOf, Object, Schema, Type
+from rehearsal.provider.values import UNKNOWN
+
+
+@dataclass(frozen=True)
+class Change:
+    """One property that differs; `kind` is add, delete or update."""
+
+    path: Path
+    kind: str
+    replaces: bool
+
+
+def changes(
+    schema: Schema, facts: Facts, state: Mapping[str, Any], inputs: Mapping[str, Any], ignored: Iterable[Path] = ()
+) -> list[Change]:
+    """The program's inputs against the state that the last operation left, with what Google filled in.
+
+    Like the official provider: what Google fills in and the program leaves out is no change, unless the
+    facts say that it is one; `ignored` are the paths of ignoreChanges.
+    """
+    skipped = list(ignored)
+    found = _Comparison(facts, state, inputs).object(schema.inputs, (), state, inputs)
+    return [change for change in found if not any(starts_with(change.path, path) for path in skipped)]
+
+
+class _Comparison:
+    def __init__(self, facts: Facts, state: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
+        self._facts, self._state, self._inputs = facts, state, inputs
+
+    def object(self, type_: Object, path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+        for name, known in type_.properties.items():
+            if not self._facts.has("outputs", (*pattern_of(path), name)):
+                yield from self._compare(known.type, (*path, name), old.get(name), new.get(name))
+
+    def _compare(self, type_: Type, path: Path, old: Any, new: Any) -> Iterator[Change]:
+        old, new = self._normal(path, old), self._normal(path, new)
+        if new is UNKNOWN:
+            yield self._change(path, "add" if is_empty(old) else "update", old, new)
+        elif is_empty(new):
+            yield from self._left_out(type_, path, old)
+        elif isinstance(type_, Object):
+            if is_empty(old):
+                yield self._change(path, "add", old, new)
+            else:
+                yield from self.object(type_, path, old, new)
+        elif isinstance(type_, ListOf) and isinstance(type_.item, Object):
+            yield from self._objects(type_, path, old or [], new)
+        elif isinstance(type_, MapOf):
+            yield from self._map(path, old or {}, new)
+        elif not same(self._facts, pattern_of(path), old, new) and not (old is None and _is_zero(new)):
+            yield self._change(path, "add" if is_empty(old) else "update", old, new)
+
+    def _left_out(self, type_: Type, path: Path, old: Any) -> Iterator[Change]:
+        if is_empty(old) or _is_zero(old):
+            return
+        at = pattern_of(path)
+        if self._facts.has("filled", at):
+            condition = self._facts.get("replacesIf", at)
+            if condition != "dropped-without-profile" or not dropped_without_profile(self._state, self._inputs):
+                return
+        yield self._change(path, "delete", old, None)
+
+    def _objects(self, type_: ListOf, path: Path, old: list[Any], new: list[Any]) -> Iterator[Change]:
+        key = self._facts.get("keyed", pattern_of(path))
+        if key:
+            old = self._in_order_of(new, old, path, key)
+        for index in range(max(len(old), len(new))):
+            here = (*path, index)
+            before = old[index] if index < len(old) else None
+            after = new[index] if index < len(new) else None
+            if after is None:
+                yield self._change(here, "delete", before, None)
+            elif before is None:
+                yield self._change(here, "add", None, after)
+            else:
+                yield from self._compare(type_.item, here, before, after)
+
+    def _in_order_of(self, new: list[Any], old: list[Any], path: Path, key: str) -> list[Any]:
+        """The old entries, those with the key of a new one at the place of that one."""
+        rest, at = list(old), pattern_of(path)
+        ordered: list[Any] = []
+        for entry in new:
+            wanted = entry.get(key) if isinstance(entry, dict) else None
+            match = next((o for o in rest if same(self._facts, (*at, key), o.get(key), wanted)), None)
+            if match is not None:
+                rest.remove(match)
+            ordered.append(match)
+        return ordered + rest
+
+    def _map(self, path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+        for key in [*new, *(k for k in old if k not in new)]:
+            if key not in new:
+                yield self._change((*path, key), "delete", old[key], None, path)
+            elif key not in old:
+                yield self._change((*path, key), "add", None, new[key], path)
+            elif not same(self._facts, pattern_of(path), old[key], new[key]):
+                yield self._change((*path, key), "update", old[key], new[key], path)
+
+    def _change(self, path: Path, kind: str, old: Any, new: Any, owner: Path | None = None) -> Change:
+        """A key of a map is as final as the map, its `owner`; a block is as final as what is set in it."""
+        at = pattern_of(path if owner is None else owner)
+        condition = CONDITIONS.get(self._facts.get("replacesIf", at))
+        if condition:
+            return Change(path, kind, condition(old, new, self._state, self._inputs))
+        moved = {"add": new, "delete": old}.get(kind)
+        return Change(path, kind, self._facts.has("replaces", at) or self._forces(path, moved, kind))
+
+    def _forces(self, path: Path, value: Any, kind: str) -> bool:
+        if isinstance(value, list):
+            return any(self._forces(path, item, kind) for item in value)
+        if not isinstance(value, dict):
+            return False
+        for name, item in value.items():
+            at = (*pattern_of(path), name)
+            final = self._facts.has("replaces", at) and not (kind == "delete" and self._facts.has("filled", at))
+            if (final and not is_empty(item) and not _is_zero(item)) or self._forces((*path, name), item, kind):
+                return True
+        return False
+
+    def _normal(self, path: Path, value: Any) -> Any:
+        at = pattern_of(path)
+        counter = self._facts.get("countless", at)
+        if counter and isinstance(value, list):
+            value = [item for item in value if not (isinstance(item, dict) and item.get(counter) == 0)]
+        regex = self._facts.get("ignoredKeys", at)
+        if regex and isinstance(value, dict):
+            value = {key: item for key, item in value.items() if not re.search(regex, key)}
+        if self._facts.has("emptyWhenFalse", at) and isinstance(value, dict) and not any(value.values()):
+            return None
+        return value
+
+
+def same(facts: Facts, at: Pattern, old: Any, new: Any) -> bool:
+    """Whether two values of a property mean the same to Google."""
+    if isinstance(new, list) and (old is None or isinstance(old, list)):
+        before, after = list(old or []), list(new)
+        if facts.has("unordered", at):
+            before, after = sorted(before, key=_order), sorted(after, key=_order)
+        return len(before) == len(after) and all(same(facts, at, b, a) for b, a in zip(before, after, strict=True))
+    if old is None or new is None or new is UNKNOWN:
+        return old is new
+    if facts.has("links", at):
+        return same_link(str(old), str(new))
+    if facts.has("ignoreCase", at):
+        return str(old).casefold() == str(new).casefold()
+    return _text(old) == _text(new)
+
+
+def planned(
+    schema: Schema, facts: Facts, state: Mapping[str, Any], inputs: Mapping[str, Any], *, create: bool
+) -> dict[str, Any]:
+    """The state that an operation is expected to leave; unknown is what Google will fill in at creation."""
+    return _planned(schema.outputs, facts, (), state, inputs, create)
+
+
+def _planned(
+    type_: Object, facts: Facts, at: Pattern, state: Mapping[str, Any], inputs: Mapping[str, Any], create: bool
+) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for name, known in type_.properties.items():
+        here = (*at, name)
+        given, before = inputs.get(name), state.get(name)
+        if isinstance(known.type, Object) and isinstance(given, dict):
+            result[name] = _planned(known.type, facts, here, before or {}, given, create)
+        elif given is not None:
+            result[name] = given
+        elif facts.has("filled", here) or facts.has("outputs", here):
+            result[name] = UNKNOWN if create else before
+    return {name: value for name, value in result.items() if value is not None}
+
+
+def is_empty(value: Any) -> bool:
+    """Whether there is nothing: no value, no text, no entry, or a block in which nothing is set."""
+    if isinstance(value, dict):
+        return all(is_empty(item) for item in value.values())
+    return value is None or value == "" or value == []
+
+
+def _is_zero(value: Any) -> bool:
+    return value is False or value == "" or (isinstance(value, int | float) and value == 0)
+
+
+def same_link(old: str, new: str) -> bool:
+    """Whether two ways of naming a Google resource mean the same: short name, path, or URL of any host."""
+    if "/" not in old or "/" not in new:
+        return old.rsplit("/", 1)[-1] == new.rsplit("/", 1)[-1]
+    return re.sub(r"^.*?(?=projects/)", "", old) == re.sub(r"^.*?(?=projects/)", "", new)
+
+
+def _text(value: Any) -> str:
+    """Numbers and booleans may come as text: 5 is "5", true is "true"."""
+    return json.dumps(value) if isinstance(value, bool) else str(value)
+
+
+def _order(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=str)

@@ -1,0 +1,107 @@
+"""The files that Slurm's daemons read."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import secrets
+import shlex
+import sys
+from pathlib import Path
+
+import jinja2
+
+from rehearsal.home import CHECKOUT
+from rehearsal.slurm.description import Description, Node, Partition
+from rehearsal.slurm.install import program
+
+# What stands in for programs that only Google's nodes have, or that Slurm calls.
+_OURS = ("enroot", "gcloud", "sbatch", "sudo", "resume", "suspend")
+
+
+def write(folder: Path, cluster: Description) -> None:
+    """Write the configuration of a cluster, and its programs, into its folder."""
+    for name in ("munge", "state", "spool", "run", "logs", "bin", "home", "tmp"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    # munged accepts no socket in a folder that others may write.
+    (folder / "munge").chmod(0o755)
+    key = folder / "munge" / "key"
+    if not key.exists():
+        key.touch(mode=0o600)
+        key.write_bytes(secrets.token_bytes(128))
+        key.chmod(0o400)
+    for name, daemon in (("slurm.conf", True), ("client.conf", False)):
+        (folder / name).write_text(_slurm_conf(folder, cluster, daemon))
+    (folder / "topology.conf").write_text(_topology(cluster))
+    (folder / "gres.conf").write_text(_gres(cluster))
+    (folder / "hosts").write_text(_hosts(cluster))
+    _programs(folder)
+
+
+def _slurm_conf(folder: Path, cluster: Description, daemon: bool) -> str:
+    """Daemons bind their own address only. A client, whom they call back on any, cannot."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("rehearsal.slurm"), trim_blocks=True, undefined=jinja2.StrictUndefined
+    )
+
+    def node_names(partition: Partition) -> str:
+        return ",".join(_names(cluster.members(cluster.node_set(name))) for name in partition.node_sets)
+
+    return environment.get_template("slurm.conf.j2").render(
+        cluster=cluster, folder=folder, user=getpass.getuser(), daemon=daemon, node_names=node_names
+    )
+
+
+def _names(nodes: list[Node]) -> str:
+    return ",".join(node.name for node in nodes)
+
+
+def _topology(cluster: Description) -> str:
+    """A switch for each block of nodes, so that a job can ask for nodes of one block."""
+    lines, switches = [], []
+    for node_set in cluster.node_sets:
+        members = cluster.members(node_set)
+        for start in range(0, len(members), node_set.block):
+            switch = f"{node_set.name}-block-{start // node_set.block}"
+            switches.append(switch)
+            lines.append(f"SwitchName={switch} Nodes={_names(members[start : start + node_set.block])}")
+    lines.append(f"SwitchName=spine Switches={','.join(switches)}")
+    return "\n".join(lines) + "\n"
+
+
+def _gres(cluster: Description) -> str:
+    return "".join(
+        f"NodeName={node.name} Name=tpu Type={node.node_set.tpu} Count={node.node_set.chips}\n"
+        for node in cluster.nodes()
+        if node.node_set.tpu
+    )
+
+
+def _hosts(cluster: Description) -> str:
+    """The hosts file of every node: names resolve as the VPC's DNS would resolve them."""
+    known = [("127.0.0.1", "localhost"), (cluster.controller_address, cluster.controller)]
+    known += [(node.address, node.name) for node in cluster.nodes()]
+    return "".join(f"{address} {name}\n" for address, name in known)
+
+
+def _programs(folder: Path) -> None:
+    for name in _OURS:
+        _script(
+            folder / "bin" / name,
+            f"export PYTHONPATH={shlex.quote(str(CHECKOUT))}\n"
+            f"export REHEARSAL_SLURM={shlex.quote(str(folder))}\n"
+            f'exec {shlex.join([sys.executable, "-m", "rehearsal.slurm.programs", name])} "$@"\n',
+        )
+    # Slurm gives a job the daemons' configuration, with which srun would listen where nobody calls it.
+    for name in ("srun", "salloc"):
+        _script(
+            folder / "bin" / name,
+            f'export SLURM_CONF={shlex.quote(str(folder / "client.conf"))}\nexec {program(name, besides=folder / "bin")} "$@"\n',
+        )
+
+
+def _script(path: Path, body: str) -> None:
+    draft = path.with_suffix(".new")
+    draft.write_text(f"#!/bin/sh\n{body}")
+    draft.chmod(0o755)
+    os.replace(draft, path)

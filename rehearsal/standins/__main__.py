@@ -1,0 +1,75 @@
+"""`python -m rehearsal.standins /pathways/server --server_port=29001 ...`, as a container of that image would run it.
+
+Of the environment it reads, besides what the real servers read: REHEARSAL_IMAGE (name and tag of the image) and
+REHEARSAL_ADDRESS (the node's own loopback address, on which it listens).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable
+
+from rehearsal.standins import worker
+from rehearsal.standins.flags import FlagError, Flags, parse
+from rehearsal.standins.proxy import Proxy
+
+AUXILIARY_PORT_OFFSET = 1
+Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+def log(line: str) -> None:
+    print(time.strftime("%H:%M:%S"), line, flush=True)
+
+
+async def serve(flags: Flags, address: str) -> None:
+    """Run until a signal ends it. Raises OSError for a port in use, ValueError for a bad setting, Refused."""
+    if flags.role == "resource_manager":
+        # Imported here because the catalogue takes a while to read, and workers do not need it.
+        from rehearsal.standins.resource_manager import ResourceManager
+
+        manager = ResourceManager(flags.values["instance_type"], flags.count("instance_count"), log)
+        await _listen(manager.serve, address, flags.port)
+        await _listen(manager.serve, address, flags.port + AUXILIARY_PORT_OFFSET)
+        log(f"Pathways Server serving on [::]:{flags.port}")
+        await asyncio.Event().wait()
+    elif flags.role == "worker":
+        greeting = worker.hello(os.environ, address)
+        await _listen(_nobody, address, flags.port)
+        log(f"Pathways Server serving on [::]:{flags.port}")
+        await worker.run(*flags.resource_manager, address, greeting, log)
+    else:
+        elastic = flags.count("num_elastic_instances") or flags.count("num_elastic_slices")
+        proxy = Proxy(elastic, log)
+        await _listen(proxy.serve, address, flags.port)
+        log("IFRT proxy server started with status OK")
+        await proxy.follow(*flags.resource_manager, address)
+
+
+async def _listen(handler: Handler, address: str, port: int) -> None:
+    await asyncio.start_server(handler, address, port)
+
+
+async def _nobody(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.close()
+
+
+def main() -> int:
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    program, *arguments = sys.argv[1:]
+    try:
+        flags = parse(program.rpartition("/")[2], os.environ["REHEARSAL_IMAGE"].rpartition(":")[2], arguments)
+        asyncio.run(serve(flags, os.environ["REHEARSAL_ADDRESS"]))
+    except (FlagError, ValueError, OSError, worker.Refused) as error:
+        print(error, file=sys.stderr, flush=True)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

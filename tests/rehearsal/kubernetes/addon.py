@@ -1,0 +1,102 @@
+"""The JobSet addon as its Helm chart installs it, written out for tests that have no Helm at hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rehearsal.kubernetes.api import Api
+
+Json = dict[str, Any]
+NAMESPACE = "jobset-system"
+CORE = f"/api/v1/namespaces/{NAMESPACE}"
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+DEPLOYMENT = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/jobset-controller"
+LABELS = {"app.kubernetes.io/name": "jobset"}
+CONFIG = """
+apiVersion: config.jobset.x-k8s.io/v1alpha1
+kind: Configuration
+leaderElection: {leaderElect: true}
+internalCertManagement: {enable: true}
+"""
+
+
+def install(api: Api, share: Path) -> None:
+    """Create everything at once, in the order in which a chart's objects are made."""
+    api.create("/api/v1/namespaces", _named("v1", "Namespace", NAMESPACE))
+    for file in sorted((share / "jobset" / "crd").glob("*.yaml")):
+        api.create(
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", yaml.safe_load(file.read_text())
+        )
+    api.create(f"{CORE}/serviceaccounts", _named("v1", "ServiceAccount", "jobset-controller"))
+    api.create(f"{RBAC}/clusterrolebindings", _binding())
+    data = {"controller_manager_config.yaml": CONFIG}
+    api.create(f"{CORE}/configmaps", _named("v1", "ConfigMap", "jobset-config") | {"data": data})
+    api.create(f"{CORE}/secrets", _named("v1", "Secret", "jobset-webhook-server-cert"))
+    api.create(f"{CORE}/services", _service())
+    for kind in ("mutating", "validating"):
+        for configuration in _webhooks(share, kind):
+            api.create(f"/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations", configuration)
+    api.create(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments", _deployment())
+
+
+def _webhooks(share: Path, kind: str) -> list[Json]:
+    documents = yaml.safe_load_all((share / "jobset" / "webhook" / "manifests.yaml").read_text())
+    found = [document for document in documents if document["kind"].lower().startswith(kind)]
+    for document in found:
+        document["metadata"]["name"] = f"jobset-{kind}-webhook-configuration"
+        for webhook in document["webhooks"]:
+            webhook["clientConfig"]["service"] |= {"name": "jobset-webhook-service", "namespace": NAMESPACE}
+            if "pod" in webhook["name"]:
+                expression = {"key": "jobset.sigs.k8s.io/jobset-name", "operator": "Exists"}
+                webhook["objectSelector"] = {"matchExpressions": [expression]}
+    return found
+
+
+def _named(version: str, kind: str, name: str) -> Json:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name}}
+
+
+def _binding() -> Json:
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
+    subject = {"kind": "ServiceAccount", "name": "jobset-controller", "namespace": NAMESPACE}
+    binding = _named("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "jobset-controller")
+    return binding | {"roleRef": role, "subjects": [subject]}
+
+
+def _service() -> Json:
+    spec = {"selector": LABELS, "ports": [{"name": "webhook", "port": 443, "targetPort": "webhook"}]}
+    return _named("v1", "Service", "jobset-webhook-service") | {"spec": spec}
+
+
+def _deployment() -> Json:
+    container = {
+        "name": "controller",
+        "image": "registry.k8s.io/jobset/jobset:v0.11.1",
+        "args": ["--zap-log-level=2", "--config=/controller_manager_config.yaml"],
+        "ports": [{"name": "webhook", "containerPort": 9443}],
+        "volumeMounts": [
+            {
+                "name": "config",
+                "mountPath": "/controller_manager_config.yaml",
+                "subPath": "controller_manager_config.yaml",
+            },
+            {"name": "cert", "mountPath": "/tmp/k8s-webhook-server/serving-certs", "readOnly": True},
+        ],
+    }
+    pod = {
+        "serviceAccountName": "jobset-controller",
+        "containers": [container],
+        "volumes": [
+            {"name": "config", "configMap": {"name": "jobset-config"}},
+            {"name": "cert", "secret": {"secretName": "jobset-webhook-server-cert"}},
+        ],
+    }
+    spec = {
+        "replicas": 1,
+        "selector": {"matchLabels": LABELS},
+        "template": {"metadata": {"labels": LABELS}, "spec": pod},
+    }
+    return _named("apps/v1", "Deployment", "jobset-controller") | {"spec": spec}

@@ -1,0 +1,177 @@
+"""A rehearsed cluster with the scripts installed, as a user on its login node has it before them."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from pathways.slurm import Service, render
+from rehearsal.processes import wait_for
+from rehearsal.slurm.cluster import SlurmCluster
+
+# What setup_env.sh finds as Python: one that is new enough and installs nothing.
+PYTHON = """#!/bin/bash
+if [[ "$1 $2" == "-m venv" ]]; then
+    mkdir -p "$3/bin"
+    cp "$0" "$3/bin/python"
+    echo 'PATH=$(dirname "${BASH_SOURCE[0]}"):$PATH' >"$3/bin/activate"
+fi
+"""
+PATIENCE = 60
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running stand-in: its node's address, command line and environment."""
+
+    pid: int
+    address: str
+    command: list[str]
+    environment: dict[str, str]
+
+    @property
+    def kind(self) -> str:
+        if "--node_type=resource_manager" in self.command:
+            return "resource manager"
+        return "proxy" if self.command[0] == "/pathways/proxy_server" else "worker"
+
+
+class Site:
+    def __init__(self, cluster: SlurmCluster, service: Service) -> None:
+        self.cluster = cluster
+        self.home = cluster.folder / "home"
+        self.pathways = self.home / "pathways"
+        self.address_file = self.pathways / "cluster.env"
+        scripts = self.home / "scripts"
+        scripts.mkdir(exist_ok=True)
+        for name, text in render(service).items():
+            (scripts / name).write_text(text)
+        (cluster.folder / "buckets").write_text(service.bucket)
+        python = self.home / "python3.12"
+        python.write_text(PYTHON)
+        python.chmod(0o755)
+
+    def set_up(self) -> str:
+        """Runs setup_env.sh; what it said."""
+        done = self.cluster.run("bash", "scripts/setup_env.sh", env={"PYTHON": str(self.home / "python3.12")})
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def submit(self, **variables: str) -> Job:
+        """Submits the service."""
+        done = self.cluster.run("sbatch", "scripts/start_pathways.sh", env={"POLL_SECONDS": "1", **variables})
+        assert done.returncode == 0, done.stderr
+        return Job(self, done.stdout.split()[-1])
+
+    def start(self, **variables: str) -> Job:
+        """Submits the service and waits until clients can find it."""
+        job = self.submit(**variables)
+        self.wait(self.address_file.exists, "cluster.env is written", job)
+        return job
+
+    def wait(self, condition: Callable[[], bool], what: str, job: Job | None = None) -> None:
+        try:
+            wait_for(condition, what, timeout=PATIENCE, interval=0.2)
+        except Exception as error:
+            raise AssertionError(f"{error}\n{job.log if job else ''}\n{self.cluster.states()}") from error
+
+    def servers(self, kind: str = "") -> list[Server]:
+        """The stand-ins that run on this cluster's nodes."""
+        mine = f"127.{self.cluster.description.octet}."
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                command = process.cmdline()
+                if "rehearsal.standins" in command and process.environ()["REHEARSAL_ADDRESS"].startswith(mine):
+                    environment = process.environ()
+                    found.append(Server(process.pid, environment["REHEARSAL_ADDRESS"], command[3:], environment))
+        return [server for server in found if kind in ("", server.kind)]
+
+    def slices(self) -> dict[int, tuple[str, int, str]]:
+        """State, restarts and nodes of every slice, by index."""
+        shown = self.cluster.run(
+            "squeue", "--noheader", "--array", "--partition=tpu", "--Format=ArrayTaskID:|,State:|,RestartCnt:|,NodeList:|"
+        )
+        rows = (line.split("|") for line in shown.stdout.splitlines())
+        return {int(row[0]): (row[1], int(row[2]), row[3]) for row in rows}
+
+    def all_run(self) -> bool:
+        return {state for state, _, _ in self.slices().values()} == {"RUNNING"}
+
+    def clean(self) -> None:
+        """Ends every job and brings every node back."""
+        (self.cluster.folder / "no-sudo").unlink(missing_ok=True)
+        self.cluster.run("scancel", "--user=root")
+        self.wait(lambda: not self.cluster.run("squeue", "--noheader").stdout.strip(), "the jobs end")
+        nodes = self.cluster.nodes
+        self.wait(
+            lambda: not any(state[-1] in "%!#" for state in self.cluster.states().values()), "nodes settle"
+        )
+        for node in self.cluster.description.nodes():
+            if not self.cluster.states()[node.name].endswith("~"):
+                nodes.boot(node)
+                self.cluster.run("scontrol", "update", f"nodename={node.name}", "state=resume")
+        self.wait(lambda: {state.rstrip("~") for state in self.cluster.states().values()} == {"idle"}, "nodes are idle")
+        self.address_file.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A submitted service."""
+
+    site: Site
+    id: str
+
+    @property
+    def log(self) -> str:
+        path = self.site.home / f"pathways-{self.id}.log"
+        return path.read_text() if path.exists() else ""
+
+    @property
+    def logs(self) -> Path:
+        return self.site.pathways / "logs" / self.id
+
+    def said(self, text: str) -> None:
+        """Waits until the service's log has this line or part of one."""
+        self.site.wait(lambda: text in self.log, f'the service says "{text}"', self)
+
+    @property
+    def ended(self) -> bool:
+        return not self.site.cluster.run("squeue", "--noheader", f"--jobs={self.id}").stdout.strip()
+
+    @property
+    def address(self) -> tuple[str, int]:
+        found = re.search(r"^export PATHWAYS_PROXY_ADDRESS=(.*):(\d+)$", self.site.address_file.read_text(), re.M)
+        assert found
+        return found[1], int(found[2])
+
+
+class Client:
+    """A session with the proxy, which tells of every change of the slices."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._lines = connection.makefile("rw")
+        self._lines.write('{"client": "test"}\n')
+        self._lines.flush()
+
+    def sees(self, slices: set[int]) -> None:
+        """Reads on until exactly these slices are there; fails when the session ends first."""
+        for line in self._lines:
+            state = json.loads(line)
+            assert "slices" in state, state
+            if {int(index) for index in state["slices"]} == slices:
+                return
+        raise AssertionError("the proxy ended the session")
+
+
+@contextmanager
+def client(job: Job) -> Iterator[Client]:
+    with socket.create_connection(job.address, timeout=PATIENCE) as connection:
+        yield Client(connection)

@@ -1,0 +1,21 @@
+"""kwok's configuration."""
+
+from __future__ import annotations
+
+import yaml
+
+from rehearsal.kubernetes import kwok
+from rehearsal.kubernetes.controllers import PROGRAMS, SERVING
+
+
+def test_kwok_gets_its_options_and_a_stage_for_nodes_and_pods() -> None:
+    documents = list(yaml.safe_load_all(kwok.configuration()))
+    assert [document["kind"] for document in documents] == ["KwokConfiguration", "Stage", "Stage", "Stage"]
+    assert {d["spec"]["resourceRef"]["kind"] for d in documents[1:]} == {"Node", "Pod"}
+
+
+def test_pods_whose_program_runs_for_real_become_ready_only_when_it_serves() -> None:
+    stages = {d["metadata"]["name"]: d for d in list(yaml.safe_load_all(kwok.configuration()))[1:]}
+    gate = stages["pod-ready"]["spec"]["selector"]["matchExpressions"][-1]
+    assert SERVING in gate["key"]
+    assert all(f'"{program}"' in gate["key"] for program in PROGRAMS)
