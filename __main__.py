@@ -4,6 +4,7 @@ import pulumi
 from pulumi.runtime.config import get_config_env
 
 from pathways import plan, stackfile
+from pathways.director import plan as director_plan
 from pathways.faults import StackError
 
 
@@ -17,9 +18,13 @@ def main() -> None:
         pulumi.warn(str(warning))
 
     # Imported here because it takes most of a second, which a faulty stack file need not wait for.
-    from components import gke_platform
+    from components import director_platform, gke_platform
 
-    for name, value in gke_platform.build(plan.make(settings)).items():
+    if settings.platform == "gke":
+        outputs = gke_platform.build(plan.make(settings))
+    else:
+        outputs = director_platform.build(director_plan.make(settings))
+    for name, value in outputs.items():
         pulumi.export(name, value)
 
 

@@ -22,20 +22,28 @@ from pathways import prices
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 Out = Annotated[Path, typer.Option(help="Folder for event logs and reports.")]
 AtOnce = Annotated[int, typer.Option(min=1, help="Stacks that are previewed at the same time.")]
-Names = Annotated[list[str] | None, typer.Argument(metavar="[STACK]...", help="Default: those of the environment, else all.")]
+Names = Annotated[
+    list[str] | None, typer.Argument(metavar="[STACK]...", help="Default: those of the environment, else all.")
+]
 Environment = Annotated[str | None, typer.Option(help="Only stacks of this environment.")]
 PriceFile = Annotated[Path | None, typer.Option("--prices", help="Your price file.")]
 
 
 @app.command()
-def touched(base: Annotated[str, typer.Option(help="Branch or commit that the change is for.")] = "origin/main") -> None:
+def touched(
+    base: Annotated[str, typer.Option(help="Branch or commit that the change is for.")] = "origin/main",
+) -> None:
     """Print the names of the stacks that a branch touches, as a line of words."""
     typer.echo(" ".join(stack.name for stack in stacks.touched(stacks.changed_since(base))))
 
 
 @app.command()
 def preview(
-    names: Names = None, environment: Environment = None, out: Out = Path("out"), at_once: AtOnce = 4, prices: PriceFile = None
+    names: Names = None,
+    environment: Environment = None,
+    out: Out = Path("out"),
+    at_once: AtOnce = 4,
+    prices: PriceFile = None,
 ) -> None:
     """Preview stacks under their environments' policies; ends with the verdict that `pathways report` gives."""
     raise typer.Exit(int(_preview(_chosen(names, environment), out, at_once, False, prices)))
@@ -43,7 +51,11 @@ def preview(
 
 @app.command()
 def drift(
-    names: Names = None, environment: Environment = None, out: Out = Path("out"), at_once: AtOnce = 4, prices: PriceFile = None
+    names: Names = None,
+    environment: Environment = None,
+    out: Out = Path("out"),
+    at_once: AtOnce = 4,
+    prices: PriceFile = None,
 ) -> None:
     """Say where the cloud differs from the stacks' state; 0 only where nothing does."""
     raise typer.Exit(int(_preview(_chosen(names, environment), out, at_once, True, prices)))
@@ -86,7 +98,9 @@ def deploy(
         typer.echo(f"\n--- {stack.name}", err=True)
         code = pulumi.up(stack)
         if code != 0:
-            raise StepError(f"{stack.name} was not brought up (pulumi ended with {code}); the stacks after it were left alone.")
+            raise StepError(
+                f"{stack.name} was not brought up (pulumi ended with {code}); the stacks after it were left alone."
+            )
 
 
 def _chosen(names: Sequence[str] | None, environment: str | None) -> list[Stack]:

@@ -24,7 +24,9 @@ def put(body: str, api: str, repository: str, number: int, token: str) -> str:
     }
     transport = httpx.HTTPTransport(retries=3)
     try:
-        with httpx.Client(base_url=f"{api}/repos/{repository}", headers=headers, timeout=30, transport=transport) as github:
+        with httpx.Client(
+            base_url=f"{api}/repos/{repository}", headers=headers, timeout=30, transport=transport
+        ) as github:
             mine = _mine(github, number)
             if mine is None:
                 answer = github.post(f"/issues/{number}/comments", json={"body": body})
@@ -34,7 +36,9 @@ def put(body: str, api: str, repository: str, number: int, token: str) -> str:
             return str(answer.json()["html_url"])
     except httpx.HTTPStatusError as error:
         status, path = error.response.status_code, error.request.url.path
-        raise StepError(f"GitHub answered {status} to {error.request.method} {path}: {error.response.text[:300]}") from error
+        raise StepError(
+            f"GitHub answered {status} to {error.request.method} {path}: {error.response.text[:300]}"
+        ) from error
     except httpx.TransportError as error:
         raise StepError(f"GitHub cannot be reached: {error}") from error
 

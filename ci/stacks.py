@@ -70,7 +70,9 @@ def touched(paths: Iterable[str], checkout: Path = CHECKOUT) -> list[Stack]:
     """The stacks that a change of these files may change."""
     changed = list(paths)
     stacks = all_stacks(checkout)
-    if any(path == shared or (shared.endswith("/") and path.startswith(shared)) for path in changed for shared in SHARED):
+    if any(
+        path == shared or (shared.endswith("/") and path.startswith(shared)) for path in changed for shared in SHARED
+    ):
         return stacks
     return [stack for stack in stacks if f"stacks/Pulumi.{stack.name}.yaml" in changed]
 

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 import yaml
 
-from cli import stacks
+from cli import director, stacks
 from pathways import manifests, names
+from pathways.director.plan import DirectorPlan
 from pathways.geometry import count
 from pathways.plan import Plan
 from pathways.proxy_job import Client
@@ -33,8 +34,13 @@ def command(
     """Print the Kubernetes manifests of a stack as YAML: the JobSet, Kueue's queues, the way to the proxy.
 
     In mode service also the Job with which a client brings its own proxy, which the stack does not create.
+    On Cluster Director, the job scripts.
     """
     plan, warnings = stacks.load(stack)
+    if isinstance(plan, DirectorPlan):
+        stacks.warn(warnings)
+        typer.echo(director.scripts(plan), nl=False)
+        return
     whose = _client(plan, client, slices)
     stacks.warn(warnings)
     found = documents(plan, whose, {each.lower() for each in kind or []})

@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from pathways import plan, stackfile
+from pathways.director import plan as director
+from pathways.director.plan import DirectorPlan
 from pathways.faults import Fault, StackError
 from pathways.plan import Plan
 
@@ -35,14 +37,15 @@ StackOption = Annotated[
 ]
 
 
-def load(stack: str) -> tuple[Plan, list[Fault]]:
+def load(stack: str) -> tuple[Plan | DirectorPlan, list[Fault]]:
     """The plan of a stack and the warnings about it. Where there are faults, says all of them and ends the program."""
     try:
         settings, warnings = stackfile.from_file(_path(stack))
     except StackError as error:
         say(str(error))
         raise typer.Exit(EXIT_FAULTY) from None
-    return plan.make(settings), warnings
+    made = plan.make(settings) if settings.platform == "gke" else director.make(settings)
+    return made, warnings
 
 
 def say(message: str, prefix: str = "") -> None:

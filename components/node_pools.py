@@ -136,8 +136,7 @@ def _node_config(pool: NodePool, service_account: pulumi.Input[str]) -> containe
     if isinstance(pool, TpuPool):
         config.spot = pool.spot
         config.reservation_affinity = _reservation_affinity(pool.reservation)
-        if pool.second_network:
-            config.gvnic = container.NodePoolNodeConfigGvnicArgs(enabled=True)
+        config.gvnic = container.NodePoolNodeConfigGvnicArgs(enabled=True)
         if pool.flex_start:
             config.flex_start = True
             config.max_run_duration = f"{pool.flex_start.max_run_seconds}s"

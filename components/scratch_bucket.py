@@ -5,19 +5,28 @@ from __future__ import annotations
 import pulumi
 from pulumi_gcp import projects, storage
 
+from pathways.director.plan import DirectorPlan
 from pathways.plan import Plan
 
 
 class ScratchBucket(pulumi.ComponentResource):
     """The scratch bucket, unless it exists already, and the permissions of those who use it."""
 
+    #: Its name.
+    bucket: pulumi.Input[str]
+
     def __init__(
-        self, name: str, plan: Plan, member: pulumi.Input[str], opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        plan: Plan | DirectorPlan,
+        member: pulumi.Input[str],
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("pathways:gke:ScratchBucket", name, None, opts)
+        platform = "gke" if plan.settings.platform == "gke" else "slurm"
+        super().__init__(f"pathways:{platform}:ScratchBucket", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         scratch = plan.scratch
-        bucket: pulumi.Input[str] = scratch.name if scratch.existing else self._bucket(plan).name
+        self.bucket = bucket = scratch.name if scratch.existing else self._bucket(plan).name
         roles: dict[str, pulumi.Input[str]] = {role.rpartition(".")[2]: role for role in scratch.roles}
         if scratch.permissions:
             role = projects.IAMCustomRole(
@@ -35,12 +44,15 @@ class ScratchBucket(pulumi.ComponentResource):
         ]
         self.register_outputs({"uri": scratch.uri})
 
-    def _bucket(self, plan: Plan) -> storage.Bucket:
+    def _bucket(self, plan: Plan | DirectorPlan) -> storage.Bucket:
         scratch = plan.scratch
         by_stack = scratch.lifecycle_days is not None
         rule = storage.BucketLifecycleRuleArgs(
             action=storage.BucketLifecycleRuleActionArgs(type="Delete"),
-            condition=storage.BucketLifecycleRuleConditionArgs(age=scratch.lifecycle_days),
+            condition=storage.BucketLifecycleRuleConditionArgs(
+                age=scratch.lifecycle_days,
+                matches_prefixes=[scratch.lifecycle_prefix] if scratch.lifecycle_prefix else None,
+            ),
         )
         return storage.Bucket(
             "bucket",

@@ -11,8 +11,10 @@ from pulumi_gcp import projects
 class Services(pulumi.ComponentResource):
     """Enables APIs. They stay enabled after a destroy: others in the project may use them."""
 
-    def __init__(self, name: str, services: Sequence[str], opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("pathways:gke:Services", name, None, opts)
+    def __init__(
+        self, name: str, services: Sequence[str], opts: pulumi.ResourceOptions | None = None, platform: str = "gke"
+    ) -> None:
+        super().__init__(f"pathways:{platform}:Services", name, None, opts)
         for service in services:
             projects.Service(
                 service.partition(".")[0],

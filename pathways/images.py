@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from pathways.settings import Runtime
 
 REPOSITORY = "us-docker.pkg.dev/cloud-tpu-v2-images/cloud-pathways"
+# Cluster Director's images, and the tag of each JAX version for which Google's page states one.
+DIRECTOR_REPOSITORY = "us-docker.pkg.dev/cloud-tpu-v2-images/pathways"
+DIRECTOR_TAGS = {"0.11.1": "20261103-jax_0.11.1"}
 
 # From this JAX version on the proxy's flag has its newer name (Introduction to Pathways on Cloud, Cluster Director).
 _ELASTIC_INSTANCES_SINCE = (0, 11, 1)

@@ -49,9 +49,9 @@ def uniform_access(bucket: Resource, _: Config) -> Iterator[str]:
     BUCKET,
     fix="Set publicAccessPrevention: enforced",
     severity=Severity.CRITICAL,
-    remedy=lambda bucket, _: None
-    if bucket.at("publicAccessPrevention") == "enforced"
-    else {"publicAccessPrevention": "enforced"},
+    remedy=lambda bucket, _: (
+        None if bucket.at("publicAccessPrevention") == "enforced" else {"publicAccessPrevention": "enforced"}
+    ),
 )
 def public_access(bucket: Resource, _: Config) -> Iterator[str]:
     """Nobody outside can be given access to a bucket."""
@@ -94,7 +94,10 @@ def region(stack: Stack, _: Config) -> Iterator[tuple[Resource, str]]:
     for bucket in scratch_buckets(stack):
         location = bucket.at("location")
         if isinstance(location, str) and {location.lower()} != regions:
-            yield bucket, f"gs://{bucket.title} is in {location.lower()}, the slices are in {', '.join(sorted(regions))}"
+            yield (
+                bucket,
+                f"gs://{bucket.title} is in {location.lower()}, the slices are in {', '.join(sorted(regions))}",
+            )
 
 
 @stack_rule(
@@ -139,10 +142,17 @@ def permissions(stack: Stack, _: Config) -> Iterator[tuple[Resource, str]]:
             yield grant, f"{role} allows more on the scratch bucket than Pathways needs"
     for role_resource in stack.of_type(*CUSTOM_ROLES):
         given = role_resource.at("permissions")
-        about_buckets = {str(each) for each in given if str(each).startswith("storage.buckets.")} if isinstance(given, list) else set()
+        about_buckets = (
+            {str(each) for each in given if str(each).startswith("storage.buckets.")}
+            if isinstance(given, list)
+            else set()
+        )
         excess = about_buckets - allowed - READING
         if excess:
-            yield role_resource, f"{role_resource.name} has {', '.join(sorted(excess))}, which Pathways does not need here"
+            yield (
+                role_resource,
+                f"{role_resource.name} has {', '.join(sorted(excess))}, which Pathways does not need here",
+            )
 
 
 def scratch_buckets(stack: Stack) -> list[Resource]:

@@ -107,4 +107,3 @@ def _has_unknown(value: Any) -> bool:
     if isinstance(value, list):
         return any(map(_has_unknown, value))
     return isinstance(value, Unknown)
-

@@ -27,7 +27,9 @@ PLACES: Mapping[str, str] = {
 def _labelled(resource: Resource, config: Config) -> Mapping[str, Any] | None:
     """The resource with the labels that the environment states; those already there stay."""
     labels, place = resource.at(PLACES[resource.type]), PLACES[resource.type]
-    missing = {key: value for key, value in config["values"].items() if not isinstance(labels, Mapping) or key not in labels}
+    missing = {
+        key: value for key, value in config["values"].items() if not isinstance(labels, Mapping) or key not in labels
+    }
     if not missing or isinstance(labels, Unknown) or "." in place:
         return None
     return {place: {**(labels or {}), **missing}}

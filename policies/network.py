@@ -93,9 +93,7 @@ def _internal(service: Resource) -> bool:
         return True
     if service.at("spec.loadBalancerClass") == "networking.gke.io/l4-regional-internal":
         return True
-    return isinstance(annotations, Mapping) and any(
-        str(annotations.get(key)).lower() == "internal" for key in INTERNAL
-    )
+    return isinstance(annotations, Mapping) and any(str(annotations.get(key)).lower() == "internal" for key in INTERNAL)
 
 
 def _internal_ingress(ingress: Resource) -> bool:

@@ -36,14 +36,20 @@ def ports(stack: Stack, _: Config) -> Iterator[tuple[Resource, str]]:
             port = container.port("resource_manager_address")
             expected = managers.of(resource)
             if port and expected and port not in expected:
-                yield resource, (
-                    f"{container.name} looks for the resource manager on port {port}, it listens on {_listed(expected)}"
+                yield (
+                    resource,
+                    (
+                        f"{container.name} looks for the resource manager on port {port}, it listens on {_listed(expected)}"
+                    ),
                 )
         if container.role == "client":
             port = port_of(container.env.get("JAX_BACKEND_TARGET"))
             expected = proxies.of(resource)
             if port and expected and port not in expected:
-                yield resource, f"{container.name} looks for the proxy on port {port}, it listens on {_listed(expected)}"
+                yield (
+                    resource,
+                    f"{container.name} looks for the proxy on port {port}, it listens on {_listed(expected)}",
+                )
         server = container.port("server_port")
         if server and container.ports and server not in container.ports:
             yield resource, f"{container.name} listens on {server} and declares {_listed(set(container.ports))}"
@@ -83,7 +89,9 @@ def image_jax(stack: Stack, _: Config) -> Iterator[tuple[Resource, str]]:
 def elastic_slices(stack: Stack, _: Config) -> Iterator[tuple[Resource, str]]:
     """No more slices may be missing than there are."""
     for resource, container in stack.containers:
-        elastic = next((int(container.flags[flag]) for flag in ELASTIC_FLAGS if container.flags.get(flag, "").isdigit()), 0)
+        elastic = next(
+            (int(container.flags[flag]) for flag in ELASTIC_FLAGS if container.flags.get(flag, "").isdigit()), 0
+        )
         counts = [
             int(each.flags["instance_count"])
             for each in resource.pathways

@@ -24,7 +24,9 @@ class Unknown:
 
 UNKNOWN = Unknown()
 # A remediation is passed these themselves, where a validation is passed a view that raises.
-_MARKS = frozenset(value for name, value in vars(proxy).items() if name.startswith("UNKNOWN_") and isinstance(value, str))
+_MARKS = frozenset(
+    value for name, value in vars(proxy).items() if name.startswith("UNKNOWN_") and isinstance(value, str)
+)
 
 
 @dataclass(frozen=True)

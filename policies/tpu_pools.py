@@ -60,7 +60,10 @@ def shape(pool: Resource, _: Config) -> Iterator[str]:
     "all, take protect away and list its name under acknowledged in the environment's policy configuration",
     level="advisory",
     parameters={
-        "acknowledged": {**NAMES, "description": "Names of the pools that may be replaced or deleted by the next update."}
+        "acknowledged": {
+            **NAMES,
+            "description": "Names of the pools that may be replaced or deleted by the next update.",
+        }
     },
 )
 def replacement(pool: Resource, config: Config) -> Iterator[str]:
@@ -114,7 +117,9 @@ def reservation_use(stack: Stack, config: Config) -> Iterator[tuple[Resource, st
         yield from _same_machines(pool, machines.machine_type, own.get(name))
 
 
-def _same_machines(pool: Resource, machine_type: str | None, reservation: Resource | None) -> Iterator[tuple[Resource, str]]:
+def _same_machines(
+    pool: Resource, machine_type: str | None, reservation: Resource | None
+) -> Iterator[tuple[Resource, str]]:
     if reservation is None:
         return
     reserved = reservation.at("specificReservation.instanceProperties.machineType")
@@ -134,4 +139,3 @@ def _has_tpus(pool: Resource) -> bool:
     if pool.type == inventory.NODE_POOL:
         return str(pool.at("nodeConfig.machineType")) in tpu.catalogue().machine_types
     return any(machines.tpu for machines in inventory.machines(pool.type, pool.properties))
-

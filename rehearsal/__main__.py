@@ -22,7 +22,8 @@ from rehearsal.session import Session
 from rehearsal.tools import Tools
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
-console = Console()
+# A pipe or a file has no width, and nothing is to be cut there.
+console = Console() if Console().is_terminal else Console(width=160)
 StackName = Annotated[str, typer.Argument(metavar="STACK", help="A stack in stacks/, or the path of a stack file.")]
 
 
@@ -37,6 +38,7 @@ def up(stack: StackName) -> None:
     target = Stack(session, file)
     with _timed(timings, "the stack is made ready"):
         target.prepare()
+        target.recover(console.print)
     with _timed(timings, "pulumi up"):
         _run(target, "up", "--yes", "--skip-preview")
     with _timed(timings, "what runs where"):
@@ -50,6 +52,7 @@ def up(stack: StackName) -> None:
         "  make down      remove everything\n"
         '  eval "$(python -m rehearsal env)"   kubectl, gcloud and pulumi on the rehearsal',
         highlight=False,
+        soft_wrap=True,
     )
 
 
@@ -106,6 +109,7 @@ def down(stack: StackName) -> None:
             _start(session)
             target = Stack(session, file)
             target.prepare()
+            target.recover(console.print)
             _run(target, "destroy", "--yes", "--skip-preview", "--remove")
     session.stop()
     console.print("The rehearsal is gone.")
@@ -162,7 +166,7 @@ def main() -> None:
     try:
         app()
     except RehearsalError as error:
-        console.print(f"[red]error:[/] {error}", highlight=False)
+        Console(stderr=True).print(f"[red]error:[/] {error}", highlight=False, markup=True)
         sys.exit(1)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from rehearsal import project
+from rehearsal import project, recovery
 from rehearsal.errors import RehearsalError
 from rehearsal.project import StackFile
+from rehearsal.provider.pending import settle_pending_creates
 from rehearsal.session import Session
 
 
@@ -21,13 +22,33 @@ class Stack:
         self.name = file.name
         self._file = file
         self._session = session
-        self._environment = {**os.environ, **session.environment()}
+        self._environment = {
+            **os.environ,
+            **session.environment(),
+            recovery.UPDATE_OF: str(session.home.root),
+        }
 
     def prepare(self) -> None:
         """Lay the project and create the stack where it does not exist yet."""
         project.lay(self._session.home, self._session.tools, self._file)
         arguments = ["--create", "--secrets-provider", "passphrase"]
         self.read("stack", "select", "--stack", self.name, *arguments)
+
+    def recover(self, report: Callable[[str], None]) -> None:
+        """Make good an update that was killed: take its lock away, and take over what it had begun to create."""
+        if recovery.stale_locks(self._session.home, self.name):
+            report("An earlier update was killed; its lock is taken away.")
+            recovery.end_stragglers(self._session.home)
+            self.read("cancel", "--stack", self.name, "--yes")
+        settled = settle_pending_creates(json.loads(self.read("stack", "export", "--stack", self.name)))
+        if not settled.adopted and not settled.dropped:
+            return
+        report(f"An earlier update was cut off while it created {_names([*settled.adopted, *settled.dropped])}.")
+        state = self._session.home.root / "recovered-state.json"
+        state.write_text(json.dumps(settled.export))
+        self.read("stack", "import", "--stack", self.name, "--file", str(state))
+        state.unlink()
+        self.read("refresh", "--stack", self.name, "--yes", "--skip-preview")
 
     def run(self, command: str, *arguments: str) -> int:
         """Run a command on the stack, shown to the user as it goes; the CLI's exit code."""
@@ -62,6 +83,5 @@ class Stack:
         ]
 
 
-def interrupted(code: int) -> bool:
-    """Whether the CLI ended because of an interrupt."""
-    return code in (-signal.SIGINT, 128 + signal.SIGINT)
+def _names(urns: Sequence[str]) -> str:
+    return ", ".join(urn.rpartition("::")[2] for urn in urns)

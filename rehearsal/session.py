@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 import httpx
 
 from pathways.kubeconfig import EXEC_PLUGIN
+from rehearsal import recovery
 from rehearsal.engine import layout
 from rehearsal.errors import RehearsalError
 from rehearsal.google.environment import variables as gcloud_variables
@@ -91,6 +92,7 @@ class Session:
 
     def stop(self) -> None:
         """End every process of the rehearsal and remove all it wrote."""
+        recovery.end_stragglers(self.home)
         self.processes.stop_all()
         shutil.rmtree(self.home.root, ignore_errors=True)
 

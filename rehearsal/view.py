@@ -88,7 +88,10 @@ def show(console: Console, outputs: Mapping[str, Any], running: list[Pod]) -> No
         f"\n[bold]{outputs['jobSet']}[/] on {outputs['clusterName']}: {slices} slices of {outputs['instanceType']}, "
         f"{slices * vms} TPU VMs, {outputs['chips']} chips"
     )
-    table = Table("job", "pod", "node pool", "node", "phase", box=None, pad_edge=False, header_style="bold")
+    table = Table("job", box=None, pad_edge=False, header_style="bold")
+    for heading in ("pod", "node pool", "node", "phase"):
+        # A name that was cut could not be copied into a command.
+        table.add_column(heading, overflow="fold")
     groups: dict[tuple[str, int], list[Pod]] = defaultdict(list)
     for pod in running:
         groups[pod.job, pod.index].append(pod)
@@ -108,6 +111,10 @@ def show(console: Console, outputs: Mapping[str, Any], running: list[Pod]) -> No
         rest = [pod for key, members in groups.items() if key not in shown for pod in members]
         up = sum(pod.phase == "Running" for pod in rest)
         console.print(f"… and {len(groups) - len(shown)} more jobs: {up} of their {len(rest)} pods are Running")
-    console.print(f"\nproxy             {outputs['proxyAddress']}")
-    console.print(f"resource manager  {outputs['resourceManagerAddress']}")
-    console.print(f"scratch           {outputs['scratchLocation']}")
+    for what, key in [
+        ("proxy", "proxyAddress"),
+        ("resource manager", "resourceManagerAddress"),
+        ("scratch", "scratchLocation"),
+    ]:
+        if key in outputs:
+            console.print(f"{what:17} {outputs[key]}", soft_wrap=True, highlight=False)

@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from cli import stacks
+from cli import director, stacks
 from cli.plan import data, picture, terminal
+from pathways.director.plan import DirectorPlan
 
 
 def command(
@@ -23,14 +24,24 @@ def command(
 ) -> None:
     """Show everything that follows from a stack file. Nothing is created and nobody is asked."""
     plan, warnings = stacks.load(stack)
+    # A pipe or file has no width: nothing is to be cut there.
+    console = Console() if Console().is_terminal else Console(width=200)
+    if isinstance(plan, DirectorPlan):
+        if svg:
+            raise typer.BadParameter("there is no picture of a stack on Cluster Director.", param_hint="--svg")
+        described = director.describe(plan, warnings)
+        if as_json:
+            typer.echo(json.dumps(described, indent=2, ensure_ascii=False))
+        else:
+            director.show(console, described)
+        return
     described = data.describe(plan, warnings)
     if svg:
         _put(svg, picture.draw(plan))
     if as_json:
         typer.echo(json.dumps(described, indent=2, ensure_ascii=False))
     elif not svg:
-        # A pipe or file has no width: nothing is to be cut there.
-        terminal.show(Console() if Console().is_terminal else Console(width=200), described)
+        terminal.show(console, described)
 
 
 def _put(path: Path, content: str) -> None:

@@ -27,6 +27,9 @@ _OPS: Mapping[str, Op] = {
 _WHERE_A_PLUGIN_LIES = re.compile(r"using pulumi-[\w-]+ from \$PATH")
 # What the engine adds to every error that it has told already.
 _SAYS_NOTHING = re.compile(r"(preview|update|refresh|destroy) failed")
+_REFRESH = re.compile(r'"op": ?"refresh"')
+# A line begins with its sequence number and time, then comes the event's name.
+_BEFORE_THE_EVENT = 100
 _COLOUR = re.compile(r"<\{%.*?%\}>")
 Document = Mapping[str, Any]
 
@@ -73,7 +76,9 @@ def _from_events(content: str, stack: str, source: str) -> Preview:
     policies: list[str] = []
     remediated: Counter[str] = Counter()
     ran_policies, finished, errors = False, False, []
-    for event in _events(content, source):
+    # What came of a step says more than the step itself only after a refresh; it is half of a large log.
+    unread = () if _REFRESH.search(content) else ("resOutputsEvent",)
+    for event in _events(content, source, unread):
         if step := event.get("resourcePreEvent"):
             metadata = step["metadata"]
             # A replacement has three steps; the logical one says it all.
@@ -83,7 +88,7 @@ def _from_events(content: str, stack: str, source: str) -> Preview:
             metadata = outputs["metadata"]
             # What a refresh found is known only afterwards.
             if steps.get(metadata["urn"], {}).get("op") == "refresh":
-                steps[metadata["urn"]] = metadata
+                steps[metadata["urn"]] = {**metadata, "found": True}
         elif diagnostic := event.get("diagnosticEvent"):
             if not diagnostic.get("ephemeral"):
                 message = f"{diagnostic.get('prefix') or ''}{diagnostic.get('message') or ''}"
@@ -179,7 +184,7 @@ def _properties(step: Document, old: Resource, new: Resource) -> tuple[Property,
                 old=values.ABSENT
                 if kind.startswith("add")
                 else values.shown(old, path, not difference.get("inputDiff")),
-                new=values.ABSENT if kind.startswith("delete") else values.shown(new, path, False),
+                new=values.ABSENT if kind.startswith("delete") else values.shown(new, path, bool(step.get("found"))),
                 replaces=kind.endswith("-replace") or path in keys,
             )
         )
@@ -235,10 +240,10 @@ def _stack_of(steps: Iterable[Document]) -> str | None:
     return None
 
 
-def _events(content: str, source: str) -> Iterator[Document]:
+def _events(content: str, source: str, unread: tuple[str, ...]) -> Iterator[Document]:
     lines = content.split("\n")
     for number, line in enumerate(lines, 1):
-        if not line.strip():
+        if not line.strip() or any(f'"{name}"' in line[:_BEFORE_THE_EVENT] for name in unread):
             continue
         try:
             event = json.loads(line)

@@ -181,20 +181,22 @@ def _components(
         key = (owner, change.op, change.resource.type, change.properties, effect)
         members.setdefault(owner, {}).setdefault(key, []).append(change.resource.name)
         made.setdefault(key, Group(change.op, change.resource.type, (), change.properties, effect))
-    return tuple(
-        Component(name, type_, tuple(_group(made[key], names) for key, names in _sorted(groups, made)))
+    found = [
+        Component(name, type_, tuple(sorted((_named(made[key], names) for key, names in groups.items()), key=_weight)))
         for (name, type_), groups in members.items()
-    )
+    ]
+    # The engine works in parallel, so its own order differs from run to run.
+    return tuple(sorted(found, key=lambda each: (_weight(each.groups[0])[:2], each.name)))
 
 
-def _sorted(groups: dict[object, list[str]], made: dict[object, Group]) -> list[tuple[object, list[str]]]:
-    """What hurts comes first."""
+def _weight(group: Group) -> tuple[bool, int, str, tuple[str, ...]]:
+    """Sort key: what hurts comes first."""
     order: dict[Op, int] = {"delete": 0, "replace": 1, "update": 2, "create": 3, "import": 4}
-    return sorted(groups.items(), key=lambda item: (not made[item[0]].destructive, order[made[item[0]].op]))
+    return not group.destructive, order[group.op], group.type, group.names
 
 
-def _group(group: Group, names: list[str]) -> Group:
-    return Group(group.op, group.type, tuple(sorted(names, key=_natural)), group.properties, group.consequences)
+def _named(group: Group, names: list[str]) -> Group:
+    return replace(group, names=tuple(sorted(names, key=_natural)))
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -32,8 +32,10 @@ _SENSITIVE_KEY = re.compile(
     re.IGNORECASE,
 )
 _SENSITIVE_TEXT = re.compile(
-    r"-----BEGIN [A-Z ]*PRIVATE KEY|\beyJ[\w-]{8,}\.[\w-]{8,}\.|\bya29\.[\w-]{10,}|\bgh[pousr]_\w{20,}|\bAIza[\w-]{30,}"
-    r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*|\bya29\.[\w-]{10,}|\bgh[pousr]_\w{20,}|\bAIza[\w-]{30,}"
+    r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)",
+    re.DOTALL,
 )
 
 

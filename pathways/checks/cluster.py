@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from pathways import containers, names, versions
 from pathways.checks.paths import ACCELERATOR, ZONE
-from pathways.checks.registry import Finding, check
+from pathways.checks.registry import Finding, gke_check
 from pathways.machines import cpu_machine
 from pathways.settings import Settings
 
@@ -23,7 +23,7 @@ LONGEST_NO_UPGRADES_DAYS = 90
 VERSION = "pathways:cluster.version"
 
 
-@check("gke-version", ACCELERATOR, VERSION, "pathways:slices.capacity")
+@gke_check("gke-version", ACCELERATOR, VERSION, "pathways:slices.capacity")
 def _gke_version(settings: Settings) -> Iterator[Finding]:
     """A fixed GKE version is new enough for Pathways, the accelerator and the capacity."""
     if settings.cluster.version is None:
@@ -42,7 +42,7 @@ def _gke_version(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("existing-cluster", "pathways:cluster", "pathways:network")
+@gke_check("existing-cluster", "pathways:cluster", "pathways:network")
 def _existing_cluster(settings: Settings) -> Iterator[Finding]:
     """An existing cluster brings its network and its settings with it."""
     if settings.cluster.existing is None:
@@ -64,7 +64,7 @@ def _existing_cluster(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("cluster-location", "pathways:cluster.location", ZONE, "gcp:region")
+@gke_check("cluster-location", "pathways:cluster.location", ZONE, "gcp:region")
 def _location(settings: Settings) -> Iterator[Finding]:
     """The control plane is in the stack's region, or in the slices' zone."""
     location = settings.cluster.location
@@ -76,7 +76,7 @@ def _location(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("maintenance-exclusions", "pathways:cluster.maintenanceExclusions")
+@gke_check("maintenance-exclusions", "pathways:cluster.maintenanceExclusions")
 def _maintenance(settings: Settings) -> Iterator[Finding]:
     """Maintenance exclusions end after they begin, and within the time Google allows for their scope."""
     for index, exclusion in enumerate(settings.cluster.maintenance_exclusions):
@@ -97,7 +97,7 @@ def _maintenance(settings: Settings) -> Iterator[Finding]:
             )
 
 
-@check("private-endpoint", "pathways:cluster", severities=("warning",))
+@gke_check("private-endpoint", "pathways:cluster", severities=("warning",))
 def _private_endpoint(settings: Settings) -> Iterator[Finding]:
     """A control plane that only the VPC reaches must be reachable by whoever runs pulumi."""
     cluster = settings.cluster
@@ -109,7 +109,7 @@ def _private_endpoint(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("name-lengths", "pathways:name", "gcp:project", "gcp:region", "pathways:scratch.bucket")
+@gke_check("name-lengths", "pathways:name", "gcp:project", "gcp:region", "pathways:scratch.bucket")
 def _name_lengths(settings: Settings) -> Iterator[Finding]:
     """Every name that Google sees is within Google's limits."""
     derived = names.of(settings)
@@ -136,7 +136,7 @@ def _name_lengths(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("head-fits", "pathways:head.machineType", "pathways:workload.mode", severities=("error", "warning"))
+@gke_check("head-fits", "pathways:head.machineType", "pathways:workload.mode", severities=("error", "warning"))
 def _head_fits(settings: Settings) -> Iterator[Finding]:
     """The head pod fits on one node of the head pool; it cannot be spread."""
     path, machine = "pathways:head.machineType", cpu_machine(settings.head.machine_type)
@@ -166,7 +166,7 @@ def _what_runs_there(settings: Settings) -> str:
     return "the head pod needs"
 
 
-@check("jobset-version", "pathways:jobset.version")
+@gke_check("jobset-version", "pathways:jobset.version")
 def _job_set_version(settings: Settings) -> Iterator[Finding]:
     """The JobSet controller is new enough for Pathways (0.8.0)."""
     version = settings.jobset.version
@@ -183,7 +183,7 @@ def _job_set_version(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("kueue-quota", "pathways:kueue", "pathways:head.machineType", severities=("warning",))
+@gke_check("kueue-quota", "pathways:kueue", "pathways:head.machineType", severities=("warning",))
 def _kueue(settings: Settings) -> Iterator[Finding]:
     """Kueue needs to know how large the head's nodes are, or the head is never admitted."""
     if settings.kueue.enabled and cpu_machine(settings.head.machine_type) is None:

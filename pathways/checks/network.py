@@ -9,14 +9,14 @@ from pydantic.alias_generators import to_camel
 
 from pathways import tpu
 from pathways.checks.paths import ACCELERATOR, COUNT, SHAPE
-from pathways.checks.registry import Finding, check, shape_of
+from pathways.checks.registry import Finding, gke_check, shape_of
 from pathways.node_pools import HEAD_MAX_PODS, TPU_MAX_PODS
 from pathways.settings import Settings
 
 SECOND_NETWORK_GENERATIONS = ("v6e", "tpu7x")
 
 
-@check("address-ranges", *SHAPE, COUNT, "pathways:head.nodeCount", "pathways:network")
+@gke_check("address-ranges", *SHAPE, COUNT, "pathways:head.nodeCount", "pathways:network")
 def _address_ranges(settings: Settings) -> Iterator[Finding]:
     """The subnet's ranges are valid, apart from each other, and large enough for every node and pod."""
     ranges: dict[str, ipaddress.IPv4Network] = {}
@@ -63,7 +63,7 @@ def _pod_addresses(max_pods: int) -> int:
     return addresses
 
 
-@check("existing-network", "pathways:network")
+@gke_check("existing-network", "pathways:network")
 def _existing_network(settings: Settings) -> Iterator[Finding]:
     """An existing VPC is named with its subnet, and is not given ranges or an MTU."""
     network = settings.network
@@ -90,7 +90,7 @@ def _existing_network(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("second-network", "pathways:network", ACCELERATOR)
+@gke_check("second-network", "pathways:network", ACCELERATOR)
 def _second_network(settings: Settings) -> Iterator[Finding]:
     """A second network serves generations whose VMs have a second network card for it."""
     generation = tpu.generation(settings.slices.accelerator).name

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
-from pathways.checks.registry import Finding, check
+from pathways.checks.registry import Finding, gke_check
 from pathways.settings import Settings
 
 
-@check("reach-mode", "pathways:reach.loadBalancer", "pathways:workload.mode")
+@gke_check("reach-mode", "pathways:reach.loadBalancer", "pathways:workload.mode")
 def _reach(settings: Settings) -> Iterator[Finding]:
     """A load balancer has a proxy to lead to, and leads only from private addresses."""
     balancer, path = settings.reach.load_balancer, "pathways:reach.loadBalancer"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 from pathways.faults import Fault, Severity
-from pathways.settings import Settings
+from pathways.settings import Platform, Settings
 from pathways.topology import SliceShape, resolve
 
 
@@ -31,13 +31,15 @@ Body = Callable[[Settings], Iterator[Finding]]
 class Check:
     """One rule. `reads` are the settings it depends on: it is skipped while one of them is at fault.
 
-    `severities` are all that its findings may have, the usual one first.
+    `severities` are all that its findings may have, the usual one first. `platform` is the only one that it is about,
+    None where it is about all.
     """
 
     id: str
     reads: tuple[str, ...]
     body: Body
     severities: tuple[Severity, ...]
+    platform: Platform | None = None
 
     @property
     def title(self) -> str:
@@ -47,14 +49,20 @@ class Check:
 CHECKS: list[Check] = []
 
 
-def check(id: str, *reads: str, severities: tuple[Severity, ...] = ("error",)) -> Callable[[Body], Body]:
+def check(
+    id: str, *reads: str, severities: tuple[Severity, ...] = ("error",), platform: Platform | None = None
+) -> Callable[[Body], Body]:
     """Register a check; checks run in the order of their registration."""
 
     def register(body: Body) -> Body:
-        CHECKS.append(Check(id, reads, body, severities))
+        CHECKS.append(Check(id, reads, body, severities, platform))
         return body
 
     return register
+
+
+gke_check = partial(check, platform="gke")
+director_check = partial(check, platform="clusterDirector")
 
 
 def run(settings: Settings, faulty: Collection[str] = ()) -> list[Fault]:
@@ -62,6 +70,8 @@ def run(settings: Settings, faulty: Collection[str] = ()) -> list[Fault]:
     unusable = set(faulty)
     faults: list[Fault] = []
     for registered in CHECKS:
+        if registered.platform not in (None, settings.platform):
+            continue
         if any(_covers(path, bad) for path in registered.reads for bad in unusable):
             continue
         for found in registered.body(settings):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pathways import tpu
 from pathways.checks.paths import ACCELERATOR, SHAPE, TOPOLOGY, ZONE
-from pathways.checks.registry import Finding, check, shape_of
+from pathways.checks.registry import Finding, check, gke_check, shape_of
 from pathways.settings import Settings
 from pathways.topology import CatalogueError
 
@@ -103,7 +103,7 @@ def _flex_start(settings: Settings) -> Iterator[Finding]:
             )
 
 
-@check("capacity-queued", CAPACITY, *SHAPE, severities=("warning",))
+@gke_check("capacity-queued", CAPACITY, *SHAPE, severities=("warning",))
 def _queued(settings: Settings) -> Iterator[Finding]:
     """Queued provisioning of TPUs is doubtful: sources disagree on whether GKE accepts it."""
     if settings.slices.capacity.queued:
@@ -114,7 +114,7 @@ def _queued(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("capacity-spot-multi-host", CAPACITY, *SHAPE, "pathways:workload", severities=("warning",))
+@gke_check("capacity-spot-multi-host", CAPACITY, *SHAPE, "pathways:workload", severities=("warning",))
 def _spot(settings: Settings) -> Iterator[Finding]:
     """Spot VMs of a multi-host slice are lost together, which only an elastic or restarting workload survives."""
     workload = settings.workload
@@ -128,7 +128,7 @@ def _spot(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("autoscaling-fixed-capacity", CAPACITY, "pathways:slices.autoscaling", severities=("warning",))
+@gke_check("autoscaling-fixed-capacity", CAPACITY, "pathways:slices.autoscaling", severities=("warning",))
 def _autoscaling(settings: Settings) -> Iterator[Finding]:
     """Reserved capacity is paid for whether nodes run or not."""
     if settings.slices.autoscaling and settings.slices.capacity.type in ("reservation", "calendar"):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pathways import containers, names
 from pathways.checks.paths import COUNT, SHAPE
-from pathways.checks.registry import Finding, check, shape_of
+from pathways.checks.registry import Finding, gke_check, shape_of
 from pathways.settings import Settings
 from pathways.settings.workload import INT32_MAX
 
@@ -15,7 +15,7 @@ from pathways.settings.workload import INT32_MAX
 KNOWN_TO_CLIENTS = re.compile(r"tpu(v5e|v5|v6e|7x):\d+(x\d+){1,2}")
 
 
-@check("jobset-name-length", "pathways:workload.name", "pathways:workload.subdomain")
+@gke_check("jobset-name-length", "pathways:workload.name", "pathways:workload.subdomain")
 def _job_set_name(settings: Settings) -> Iterator[Finding]:
     """The JobSet's name leaves room for the head's address, which is stored in a label, and for its pod's name."""
     workload = settings.workload
@@ -30,7 +30,7 @@ def _job_set_name(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("batch-client", "pathways:workload.mode", "pathways:workload.image")
+@gke_check("batch-client", "pathways:workload.mode", "pathways:workload.image")
 def _batch_client(settings: Settings) -> Iterator[Finding]:
     """A batch workload has a client image; an interactive one has no client."""
     workload = settings.workload
@@ -56,7 +56,7 @@ def _batch_client(settings: Settings) -> Iterator[Finding]:
             )
 
 
-@check("client-environment", "pathways:workload.env")
+@gke_check("client-environment", "pathways:workload.env")
 def _client_environment(settings: Settings) -> Iterator[Finding]:
     """The client's environment does not set what the stack derives, nor flags that belong to the proxy."""
     derived = {"PATHWAYS_HEAD", *containers.client_variables("")}
@@ -72,7 +72,7 @@ def _client_environment(settings: Settings) -> Iterator[Finding]:
             )
 
 
-@check("elastic-slices", "pathways:workload.elastic", COUNT, *SHAPE)
+@gke_check("elastic-slices", "pathways:workload.elastic", COUNT, *SHAPE)
 def _elastic(settings: Settings) -> Iterator[Finding]:
     """No more slices may be lost than there are, and the retries fit the field that counts them."""
     elastic = settings.workload.elastic
@@ -93,7 +93,7 @@ def _elastic(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("elastic-mode", "pathways:workload.elastic", "pathways:workload.mode")
+@gke_check("elastic-mode", "pathways:workload.elastic", "pathways:workload.mode")
 def _elastic_mode(settings: Settings) -> Iterator[Finding]:
     """A shared service has no proxy of its own that could be elastic."""
     if settings.workload.elastic and settings.workload.mode == "service":
@@ -104,7 +104,7 @@ def _elastic_mode(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("service-clients", "pathways:workload.mode", *SHAPE, severities=("warning",))
+@gke_check("service-clients", "pathways:workload.mode", *SHAPE, severities=("warning",))
 def _service_clients(settings: Settings) -> Iterator[Finding]:
     """Clients of a shared service can name the slices they ask for."""
     instance_type = shape_of(settings).instance_type
@@ -116,7 +116,7 @@ def _service_clients(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("pod-failure-policy", "pathways:workload.exitCodes", "pathways:workload.mode")
+@gke_check("pod-failure-policy", "pathways:workload.exitCodes", "pathways:workload.mode")
 def _exit_codes(settings: Settings) -> Iterator[Finding]:
     """Exit codes are ones Kubernetes accepts in a rule, of a client that exists."""
     codes, path = settings.workload.exit_codes, "pathways:workload.exitCodes"
@@ -129,7 +129,7 @@ def _exit_codes(settings: Settings) -> Iterator[Finding]:
         yield Finding(f"{path}.fatal", f"{wrong[0]} is no exit code of a failure", "write numbers from 1 to 255")
 
 
-@check("bucket-mounts", "pathways:workload.mounts", "pathways:workload.serviceAccount")
+@gke_check("bucket-mounts", "pathways:workload.mounts", "pathways:workload.serviceAccount")
 def _mounts(settings: Settings) -> Iterator[Finding]:
     """Mounted buckets have their own places, and a service account that may read them."""
     workload, seen = settings.workload, {"/tmp"}
@@ -149,7 +149,7 @@ def _mounts(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("suspended-under-kueue", "pathways:workload.suspend", "pathways:kueue")
+@gke_check("suspended-under-kueue", "pathways:workload.suspend", "pathways:kueue")
 def _suspended_under_kueue(settings: Settings) -> Iterator[Finding]:
     """Kueue decides when a JobSet runs, so nobody else may suspend it."""
     if settings.workload.suspend and settings.kueue.enabled:

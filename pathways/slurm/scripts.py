@@ -13,11 +13,9 @@ from typing import Any
 
 import jinja2
 
-from pathways import containers, endpoints
+from pathways import containers, endpoints, scratch
 from pathways.topology import SliceShape, Topology
 
-# Where Pathways keeps temporary files in the scratch bucket.
-SCRATCH_FOLDER = "pathways-scratch/shared"
 # The first port on which libtpu serves metrics; one port for each chip of a VM.
 METRICS_PORT = 8431
 # JAX publishes wheels for the newest Python versions only.
@@ -109,7 +107,7 @@ def _data(service: Service) -> dict[str, Any]:
         "resource_manager_port": endpoints.RESOURCE_MANAGER_PORT,
         "worker_port": endpoints.WORKER_PORT,
         "head_ports": endpoints.HEAD_PORTS,
-        "scratch_folder": SCRATCH_FOLDER,
+        "scratch_folder": scratch.DIRECTOR_FOLDER,
         **_size("head", containers.RESOURCE_MANAGER_LIMITS, containers.PROXY_LIMITS),
         **_size("client", containers.CLIENT_LIMITS),
         "worker_variables": _WORKER_VARIABLES,

@@ -201,7 +201,7 @@ class ControlPlane:
             *self._as_client(),
             "--service-account-private-key-file=service-accounts.key",
             "--root-ca-file=ca.crt",
-            f"--node-monitor-grace-period={3 * kwok.LEASE_SECONDS}s",
+            f"--node-monitor-grace-period={kwok.NODE_GRACE_SECONDS}s",
             "--profiling=false",
         ]
 
@@ -219,7 +219,7 @@ class ControlPlane:
             f"--kubeconfig={self.kubeconfig}",
             f"--config={self.folder / 'kwok.yaml'}",
             "--manage-all-nodes=true",
-            f"--node-lease-duration-seconds={kwok.LEASE_SECONDS}",
+            "--node-lease-duration-seconds=0",
         ]
 
 

@@ -44,9 +44,7 @@ class EgressProxy:
             finally:
                 await _close(writer)
 
-    async def _forward(
-        self, target: Address, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    async def _forward(self, target: Address, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         name = f"{target[0]}:{target[1]}"
         upstream = await self._connect(target)
         if upstream is None:

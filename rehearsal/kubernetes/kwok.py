@@ -9,14 +9,14 @@ import yaml
 
 from rehearsal.kubernetes.controllers import PROGRAMS, SERVING
 
-# kwok renews a node's lease four times in this. A kubelet's is 40; longer costs a thousand nodes less.
-LEASE_SECONDS = 120
-STAGES = ("node-ready", "pod-ready", "pod-delete")
+STAGES = ("node-ready", "node-heartbeat", "pod-ready", "pod-delete")
+# How long a node may be silent: three times what stages/node-heartbeat.yaml lets pass at most.
+NODE_GRACE_SECONDS = 225
 
 
 def configuration() -> str:
     """kwok's configuration file: options and stages, as one YAML stream."""
-    options = {"podPlayStageParallelism": 16, "nodePlayStageParallelism": 16, "nodeLeaseParallelism": 8}
+    options = {"podPlayStageParallelism": 16, "nodePlayStageParallelism": 16}
     kwok = {"apiVersion": "config.kwok.x-k8s.io/v1alpha1", "kind": "KwokConfiguration", "options": options}
     stages = {name: yaml.safe_load(_stage(name)) for name in STAGES}
     stages["pod-ready"]["spec"]["selector"]["matchExpressions"].append(

@@ -36,14 +36,12 @@ def main() -> None:
     # The socket's name is relative on both sides: a unix socket's path may have 107 bytes only.
     os.chdir(folder)
     with Api.of(arguments.kubeconfig) as api:
-        runner = ControllerRunner(
-            api, arguments.kubeconfig, folder / "controllers", arguments.programs, arguments.logs
-        )
+        runner = ControllerRunner(api, arguments.kubeconfig, folder / "controllers", arguments.programs, arguments.logs)
         asyncio.run(serve(runner, Path(SOCKET), Path(READY)))
 
 
 async def serve(runner: ControllerRunner, socket: Path, ready: Path) -> None:
-    """Serve until SIGTERM or SIGINT, then end every controller. `ready` gets this process's id once it listens."""
+    """Serve until SIGTERM or SIGINT, then end every controller. `ready` gets this process's id first."""
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import IPv4Address, IPv4Network
@@ -31,7 +32,8 @@ def apply(api: Api, pool: NodePool, zones: Mapping[str, int]) -> None:
     left = [node for node in nodes if node["metadata"]["name"] not in gone]
     missing = [(name, zone) for name, zone in wanted.items() if name not in kept]
     places = zip(missing, free_addresses(left), pod_ranges(left, pool), strict=False)
-    created = [pool.node(name, zone, address, pods) for (name, zone), address, pods in places]
+    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    created = [pool.node(name, zone, address, pods, now) for (name, zone), address, pods in places]
     if len(created) < len(missing):
         raise RehearsalError(
             f"Node pool {pool.name}: no addresses for {len(missing) - len(created)} of its nodes. Nodes get "
@@ -40,7 +42,12 @@ def apply(api: Api, pool: NodePool, zones: Mapping[str, int]) -> None:
         )
     each(lambda node: api.create(NODES, node), created)
     each(lambda node: _update(api, node, pool), kept.values())
-    wait_for(lambda: _all_ready(api, pool.name), f"nodes of pool {pool.name} to be ready", READY_SECONDS)
+    wait_for(
+        lambda: _all_ready(api, pool.name),
+        f"nodes of pool {pool.name} to be ready",
+        READY_SECONDS,
+        interval=0.5,
+    )
 
 
 def delete(api: Api, pool: str) -> None:
@@ -74,9 +81,7 @@ def pod_ranges(nodes: Iterable[Json], pool: NodePool) -> Iterator[IPv4Network]:
     whole, step = pool.pod_range or POD_RANGE, 1 << (32 - pool.pod_prefix)
     taken = (IPv4Network(node["spec"]["podCIDR"]) for node in nodes if node["spec"].get("podCIDR"))
     first, last = int(whole.network_address), int(whole.broadcast_address) + 1
-    spans = sorted(
-        (int(p.network_address), int(p.broadcast_address) + 1) for p in taken if p.subnet_of(whole)
-    )
+    spans = sorted((int(p.network_address), int(p.broadcast_address) + 1) for p in taken if p.subnet_of(whole))
     free = first
     for start, end in [*spans, (last, last)]:
         for address in range(-(-free // step) * step, start - step + 1, step):

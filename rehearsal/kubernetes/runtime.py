@@ -50,9 +50,7 @@ class KubernetesRuntime:
         with self._lock(key):
             plane = self._plane(key)
             if not plane.exists:
-                raise RehearsalError(
-                    f"No cluster {key} for node pool {pool['name']}; create the cluster first"
-                )
+                raise RehearsalError(f"No cluster {key} for node pool {pool['name']}; create the cluster first")
             cluster = key.removeprefix(f"{project}_{location}_")
             with plane.api() as api:
                 placement = Placement(project, location, cluster)

@@ -21,6 +21,7 @@ A list of properties is either plain, or grouped by the property around them (`.
     keyed           {list: property}: entries of the list are matched by that property
     ignoredKeys     {map: regex}: keys that Google adds and nobody compares
     countless       {list: property}: entries whose property is 0 do not exist
+    emptyIs         {property: value}: leaving it out means the same as this value
     emptyWhenFalse  a block of nothing but false equals no block
     api             the field of Google's API, seen from the field of the block around it; `/` starts at the top
     singles         lists that are one object in the API
@@ -62,7 +63,19 @@ _SETS = (
     "textBooleans",
     "inverted",
 )
-_MAPS = ("replacesIf", "defaults", "enums", "patterns", "ranges", "keyed", "ignoredKeys", "countless", "api", "updates")
+_MAPS = (
+    "replacesIf",
+    "defaults",
+    "enums",
+    "patterns",
+    "ranges",
+    "keyed",
+    "ignoredKeys",
+    "countless",
+    "emptyIs",
+    "api",
+    "updates",
+)
 _GROUPS = ("conflicts", "exactlyOne", "atLeastOne")
 _SCALARS = ("id", "import", "autoname", "timeout", "labels", "deleteBeforeReplace", "include")
 

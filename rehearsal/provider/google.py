@@ -19,8 +19,12 @@ SERVICES = {
     "cloudresourcemanager": "cloudresourcemanager/v1",
     "serviceusage": "serviceusage/v1",
 }
-# GKE refuses a second operation on a cluster for as long as the first one runs.
-_BUSY = re.compile(r"incompatible operation|operation .*(in progress|running)|currently|not ready", re.IGNORECASE)
+# What is refused only for as long as another operation on the same resource runs.
+_BUSY = re.compile(
+    r"incompatible operation|operation .*in progress|is currently (being|operating|upgrading)|not ready"
+    r"|in state (PROVISIONING|RECONCILING)",
+    re.IGNORECASE,
+)
 
 
 class GoogleError(Exception):

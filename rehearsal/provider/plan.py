@@ -65,9 +65,9 @@ class _Comparison:
             yield self._change(path, "add" if is_empty(old) else "update", old, new)
 
     def _left_out(self, type_: Type, path: Path, old: Any) -> Iterator[Change]:
-        if is_empty(old) or _is_zero(old):
-            return
         at = pattern_of(path)
+        if is_empty(old) or _is_zero(old) or old == self._facts.get("emptyIs", at):
+            return
         if self._facts.has("filled", at):
             condition = self._facts.get("replacesIf", at)
             if condition != "dropped-without-profile" or not dropped_without_profile(self._state, self._inputs):
@@ -75,31 +75,32 @@ class _Comparison:
         yield self._change(path, "delete", old, None)
 
     def _objects(self, type_: ListOf, path: Path, old: list[Any], new: list[Any]) -> Iterator[Change]:
-        key = self._facts.get("keyed", pattern_of(path))
-        if key:
-            old = self._in_order_of(new, old, path, key)
-        for index in range(max(len(old), len(new))):
-            here = (*path, index)
-            before = old[index] if index < len(old) else None
-            after = new[index] if index < len(new) else None
-            if after is None:
-                yield self._change(here, "delete", before, None)
-            elif before is None:
-                yield self._change(here, "add", None, after)
+        partners = self._partners(path, old, new)
+        for index, entry in enumerate(new):
+            partner = partners.get(index)
+            if partner is None:
+                yield self._change((*path, index), "add", None, entry)
             else:
-                yield from self._compare(type_.item, here, before, after)
+                yield from self._compare(type_.item, (*path, index), old[partner], entry)
+        for index, entry in enumerate(old):
+            if index not in partners.values():
+                yield self._change((*path, index), "delete", entry, None)
 
-    def _in_order_of(self, new: list[Any], old: list[Any], path: Path, key: str) -> list[Any]:
-        """The old entries, those with the key of a new one at the place of that one."""
-        rest, at = list(old), pattern_of(path)
-        ordered: list[Any] = []
-        for entry in new:
-            wanted = entry.get(key) if isinstance(entry, dict) else None
-            match = next((o for o in rest if same(self._facts, (*at, key), o.get(key), wanted)), None)
-            if match is not None:
-                rest.remove(match)
-            ordered.append(match)
-        return ordered + rest
+    def _partners(self, path: Path, old: list[Any], new: list[Any]) -> dict[int, int]:
+        """For each new entry the old one that it is compared with: that with its key, else the next that is left."""
+        at, found = pattern_of(path), dict[int, int]()
+        key = self._facts.get("keyed", at)
+        for index, entry in enumerate(new if key else ()):
+            for candidate, before in enumerate(old):
+                same_key = isinstance(entry, dict) and same(self._facts, (*at, key), before.get(key), entry.get(key))
+                if same_key and candidate not in found.values():
+                    found[index] = candidate
+                    break
+        left = [index for index in range(len(old)) if index not in found.values()]
+        for index in range(len(new)):
+            if index not in found and left:
+                found[index] = left.pop(0)
+        return found
 
     def _map(self, path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
         for key in [*new, *(k for k in old if k not in new)]:

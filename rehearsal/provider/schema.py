@@ -1,20 +1,23 @@
-"""Inputs and outputs of a resource type, read from the installed pulumi_gcp SDK."""
+"""Inputs and outputs of the covered resource types.
+
+They come from the SDK, whose modules take seconds to import: a rehearsal keeps what was read from them.
+"""
 
 from __future__ import annotations
 
-import collections.abc
-import importlib
-import inspect
-import sys
+import hashlib
+import json
+import os
 import threading
-import typing
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
-import pulumi
-from pulumi import _types as sdk_types
+from rehearsal.home import Home
+from rehearsal.provider.facts import all_facts
 
 
 @dataclass(frozen=True)
@@ -35,26 +38,30 @@ class MapOf:
 
 
 @dataclass(frozen=True)
-class Object:
-    """A class of the SDK; its properties are read when first asked for."""
-
-    cls: type
-
-    @cached_property
-    def properties(self) -> Mapping[str, Property]:
-        return _properties(self.cls)
-
-
-Type = Scalar | ListOf | MapOf | Object
-
-
-@dataclass(frozen=True)
 class Property:
     """One property, by its name in a Pulumi program in any language (camelCase)."""
 
     name: str
     type: Type
     required: bool
+
+
+@dataclass(frozen=True)
+class Object:
+    """A block of properties, made of the specifications in a Pulumi schema when it is first looked into."""
+
+    specs: Mapping[str, Any] = field(repr=False)
+    required: frozenset[str]
+    types: Mapping[str, Any] = field(repr=False)
+
+    @cached_property
+    def properties(self) -> Mapping[str, Property]:
+        return {
+            name: Property(name, _type(spec, self.types), name in self.required) for name, spec in self.specs.items()
+        }
+
+
+Type = Scalar | ListOf | MapOf | Object
 
 
 @dataclass(frozen=True)
@@ -66,89 +73,67 @@ class Schema:
     outputs: Object
 
 
-_SCALARS: dict[Any, Scalar] = {
-    str: Scalar("string"),
-    int: Scalar("integer"),
-    float: Scalar("number"),
-    bool: Scalar("boolean"),
-}
+_loading = threading.Lock()
 
 
-# The SDK loads its modules lazily, and a second thread would find the first one's half done.
-_loading = threading.RLock()
-
-
+@cache
 def load(token: str) -> Schema:
-    """The schema of `gcp:container/nodePool:NodePool`. Raises LookupError when the SDK has no such type."""
-    with _loading:
-        return _load(token)
-
-
-@cache
-def _load(token: str) -> Schema:
-    _, module, name = token.split(":")
+    """The schema of `gcp:container/nodePool:NodePool`. Raises LookupError for a type that is not covered."""
+    whole = package()
     try:
-        sdk = importlib.import_module(f"pulumi_gcp.{module.split('/')[0]}")
-        return Schema(token, Object(getattr(sdk, f"{name}Args")), Object(getattr(sdk, name)))
-    except (ImportError, AttributeError) as error:
-        raise LookupError(f"the installed pulumi_gcp SDK has no resource type {token}") from error
+        spec = whole["resources"][token]
+    except KeyError:
+        raise LookupError(f"{token} is not among the covered resource types") from None
+    required = frozenset(spec["requiredInputs"])
+    inputs = Object(spec["inputProperties"], required, whole["types"])
+    return Schema(token, inputs, Object(spec["properties"], frozenset(), whole["types"]))
 
 
-@cache
 def provider_inputs() -> frozenset[str]:
     """Names that configure the provider itself, as in `gcp:NAME`."""
+    return frozenset(package()["provider"]["inputProperties"])
+
+
+def package() -> dict[str, Any]:
+    """The package schema of what is covered, from the rehearsal's folder where there is one, else from the SDK."""
     with _loading:
-        return frozenset(_properties(importlib.import_module("pulumi_gcp").ProviderArgs))
+        return _package()
 
 
 @cache
-def _properties(cls: type) -> Mapping[str, Property]:
-    names = sdk_types.input_type_py_to_pulumi_names(cls) if sdk_types.is_input_type(cls) else _output_names(cls)
-    # A quoted annotation of the SDK means what it would in the module of the class; T is left by Input[T].
-    scope = {**vars(sys.modules[cls.__module__]), "Output": pulumi.Output, "T": type(None)}
-    found = {}
-    for python, name in names.items():
-        getter = inspect.getattr_static(cls, python)
-        hint = typing.get_type_hints(getter.fget, globalns=scope, localns=scope).get("return")
-        found[name] = Property(name, _type(hint), required=type(None) not in _members(hint))
-    return found
+def _package() -> dict[str, Any]:
+    installed, tokens = version("pulumi_gcp"), sorted(all_facts())
+    kept = _kept(installed, tokens)
+    if kept and kept.exists():
+        read: dict[str, Any] = json.loads(kept.read_text())
+        return read
+    # Imported only now: it pulls in the whole SDK.
+    from rehearsal.provider.sdk import package_schema
+
+    made = package_schema(tokens, installed)
+    if kept:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        draft = kept.with_suffix(f".{os.getpid()}")
+        draft.write_text(json.dumps(made))
+        draft.replace(kept)
+    return made
 
 
-def _output_names(cls: type) -> Mapping[str, str]:
-    if issubclass(cls, pulumi.Resource):
-        names = sdk_types.resource_py_to_pulumi_names(cls)
-        return {python: name for python, name in names.items() if name not in ("id", "urn")}
-    return {
-        python: getattr(member.fget, "_pulumi_name", python)
-        for python, member in vars(cls).items()
-        if isinstance(member, property)
-    }
+def _kept(installed: str, tokens: list[str]) -> Path | None:
+    """Where a rehearsal keeps the schema; its name changes with the SDK, the types and the code that reads them."""
+    if not os.environ.get("REHEARSAL_HOME"):
+        return None
+    reader = Path(__file__).with_name("sdk.py").read_bytes()
+    digest = hashlib.sha256(json.dumps([installed, tokens]).encode() + reader).hexdigest()[:16]
+    return Home.default().root / "provider" / f"schema-{digest}.json"
 
 
-def _members(hint: Any) -> list[Any]:
-    """The alternatives of an annotation, without the wrappers that Input and Output put around them."""
-    origin = typing.get_origin(hint)
-    if origin is pulumi.Output:
-        return _members(typing.get_args(hint)[0])
-    if origin is not typing.Union:
-        return [hint]
-    kept = []
-    for member in typing.get_args(hint):
-        wrapper = typing.get_origin(member) in (collections.abc.Awaitable, pulumi.Output)
-        if not wrapper and not isinstance(member, typing.ForwardRef):
-            kept.append(member)
-    return kept
-
-
-def _type(hint: Any) -> Type:
-    members = [m for m in _members(hint) if m is not type(None)]
-    for member in members:
-        if sdk_types.is_input_type(member) or sdk_types.is_output_type(member):
-            return Object(member)
-    member = members[0]
-    origin = typing.get_origin(member)
-    if origin is collections.abc.Sequence:
-        return ListOf(_type(typing.get_args(member)[0]))
-    if origin is collections.abc.Mapping:
-        return MapOf(_type(typing.get_args(member)[1]))
-    return _SCALARS[member]
+def _type(spec: Mapping[str, Any], types: Mapping[str, Any]) -> Type:
+    if "$ref" in spec:
+        declared = types[spec["$ref"].removeprefix("#/types/")]
+        return Object(declared["properties"], frozenset(declared["required"]), types)
+    if spec["type"] == "array":
+        return ListOf(_type(spec["items"], types))
+    if spec["type"] == "object":
+        return MapOf(_type(spec["additionalProperties"], types))
+    return Scalar(spec["type"])

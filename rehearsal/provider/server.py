@@ -17,7 +17,6 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, st
 from rehearsal.provider import check, schema
 from rehearsal.provider.facts import Facts
 from rehearsal.provider.google import Google, GoogleError, Interrupted, OperationError
-from rehearsal.provider.package import package_schema
 from rehearsal.provider.paths import parse, show
 from rehearsal.provider.plan import Change
 from rehearsal.provider.resources import resource
@@ -79,7 +78,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     @_told
     def GetSchema(self, request: Any, context: Any) -> Any:
-        return provider_pb2.GetSchemaResponse(schema=json.dumps(package_schema(version("pulumi_gcp"))))
+        return provider_pb2.GetSchemaResponse(schema=json.dumps(schema.package()))
 
     def Cancel(self, request: Any, context: Any) -> Any:
         if self._google:

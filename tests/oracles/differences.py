@@ -6,9 +6,8 @@ come and go.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -38,44 +37,22 @@ class Difference:
 
 @dataclass(frozen=True)
 class Meant:
-    """A difference that is meant. Place and values may hold wildcards."""
+    """A difference that is meant. In place and values * stands for anything."""
 
-    tool: str
     place: str
     ours: str
     theirs: str
     reason: str
 
-    def covers(self, tool: str, found: Difference) -> bool:
+    def covers(self, found: Difference) -> bool:
         pairs = [(found.place, self.place), (found.ours, self.ours), (found.theirs, self.theirs)]
-        return tool == self.tool and all(_matches(value, pattern) for value, pattern in pairs)
+        return all(_matches(value, pattern) for value, pattern in pairs)
 
 
-@dataclass
-class Record:
-    """The differences seen so far, by tool and place."""
-
-    seen: Counter[Meant] = field(default_factory=Counter)
-
-    def unexpected(self, tool: str, found: list[Difference]) -> list[str]:
-        """The differences that nobody meant, as sentences."""
-        surprises = []
-        for difference in found:
-            reasons = [meant for meant in meant_differences() if meant.covers(tool, difference)]
-            self.seen.update(reasons)
-            if not reasons:
-                surprises.append(str(difference))
-        return surprises
-
-
-def meant_differences() -> list[Meant]:
-    """The list that people keep."""
-    document = yaml.safe_load(MEANT.read_text("utf-8"))
-    return [
-        Meant(tool, entry["place"], str(entry["ours"]), str(entry["theirs"]), entry["reason"])
-        for tool, section in document.items()
-        for entry in section["differences"]
-    ]
+def meant(tool: str) -> list[Meant]:
+    """The differences from a tool that are meant."""
+    entries = yaml.safe_load(MEANT.read_text("utf-8"))[tool]["differences"]
+    return [Meant(entry["place"], str(entry["ours"]), str(entry["theirs"]), entry["reason"]) for entry in entries]
 
 
 def between(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[Difference]:

@@ -102,7 +102,12 @@ def _arguments(inputs: Mapping[str, Any]) -> dict[str, Any]:
             "max-nodes": scaling["maxNodeCount"],
             "location-policy": scaling["locationPolicy"],
         }
-    return {key: str(value).lower() if value is True else value for key, value in found.items() if value is not None}
+    return {key: _text(value) for key, value in found.items() if value is not None}
+
+
+def _text(value: Any) -> str:
+    # Numbers have been through Pulumi's protocol, which knows no integers.
+    return "true" if value is True else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _scopes(scopes: list[str]) -> str:

@@ -91,6 +91,11 @@ class Firewall(Compute):
         body["logConfig"] = {**body.get("logConfig", {}), "enable": "logConfig" in inputs}
         return body
 
+    def patch(self, where: Mapping[str, str], inputs: Properties, found: list[Change]) -> Properties:
+        """The API wants the name in a PATCH, too."""
+        patch = super().patch(where, inputs, found)
+        return {"name": where["name"], **patch} if patch else patch
+
     def state(self, where: Mapping[str, str], answer: Properties, stated: Properties) -> Properties:
         if not lookup(answer, "logConfig.enable"):
             answer = {name: value for name, value in answer.items() if name != "logConfig"}

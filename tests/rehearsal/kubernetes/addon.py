@@ -27,32 +27,39 @@ def install(api: Api, share: Path) -> None:
     """Create everything at once, in the order in which a chart's objects are made."""
     api.create("/api/v1/namespaces", _named("v1", "Namespace", NAMESPACE))
     for file in sorted((share / "jobset" / "crd").glob("*.yaml")):
-        api.create(
-            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", yaml.safe_load(file.read_text())
-        )
+        api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", yaml.safe_load(file.read_text()))
     api.create(f"{CORE}/serviceaccounts", _named("v1", "ServiceAccount", "jobset-controller"))
     api.create(f"{RBAC}/clusterrolebindings", _binding())
     data = {"controller_manager_config.yaml": CONFIG}
     api.create(f"{CORE}/configmaps", _named("v1", "ConfigMap", "jobset-config") | {"data": data})
     api.create(f"{CORE}/secrets", _named("v1", "Secret", "jobset-webhook-server-cert"))
     api.create(f"{CORE}/services", _service())
-    for kind in ("mutating", "validating"):
-        for configuration in _webhooks(share, kind):
-            api.create(f"/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations", configuration)
+    for kind, verb in (("mutating", "mutate"), ("validating", "validate")):
+        path = f"/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations"
+        api.create(path, _webhooks(kind, verb))
     api.create(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments", _deployment())
 
 
-def _webhooks(share: Path, kind: str) -> list[Json]:
-    documents = yaml.safe_load_all((share / "jobset" / "webhook" / "manifests.yaml").read_text())
-    found = [document for document in documents if document["kind"].lower().startswith(kind)]
-    for document in found:
-        document["metadata"]["name"] = f"jobset-{kind}-webhook-configuration"
-        for webhook in document["webhooks"]:
-            webhook["clientConfig"]["service"] |= {"name": "jobset-webhook-service", "namespace": NAMESPACE}
-            if "pod" in webhook["name"]:
-                expression = {"key": "jobset.sigs.k8s.io/jobset-name", "operator": "Exists"}
-                webhook["objectSelector"] = {"matchExpressions": [expression]}
-    return found
+def _webhooks(kind: str, verb: str) -> Json:
+    """What the chart registers: JobSets, and the pods of JobSets."""
+    jobsets = _webhook(f"/{verb}-jobset-x-k8s-io-v1alpha2-jobset", "jobset.x-k8s.io", "v1alpha2", "jobsets")
+    pods = _webhook(f"/{verb}--v1-pod", "", "v1", "pods")
+    pods["objectSelector"] = {"matchExpressions": [{"key": "jobset.sigs.k8s.io/jobset-name", "operator": "Exists"}]}
+    title = f"{kind.capitalize()}WebhookConfiguration"
+    name = f"jobset-{kind}-webhook-configuration"
+    return _named("admissionregistration.k8s.io/v1", title, name) | {"webhooks": [jobsets, pods]}
+
+
+def _webhook(path: str, group: str, version: str, resource: str) -> Json:
+    rule = {"apiGroups": [group], "apiVersions": [version], "operations": ["CREATE"], "resources": [resource]}
+    service = {"name": "jobset-webhook-service", "namespace": NAMESPACE, "path": path}
+    return {
+        "name": f"{resource}.jobset.example",
+        "admissionReviewVersions": ["v1"],
+        "clientConfig": {"service": service},
+        "rules": [rule],
+        "sideEffects": "None",
+    }
 
 
 def _named(version: str, kind: str, name: str) -> Json:

@@ -107,9 +107,7 @@ def jobset(name: str, slices: int = 2, vms: int = 4) -> Json:
         "restartPolicy": "OnFailure",
     }
     head = {
-        "containers": [
-            {"name": "rm", "image": "server", "resources": {"limits": {"cpu": "8", "memory": "32G"}}}
-        ],
+        "containers": [{"name": "rm", "image": "server", "resources": {"limits": {"cpu": "8", "memory": "32G"}}}],
         "initContainers": [{"name": "proxy", "image": "proxy_server", "restartPolicy": "Always"}],
         "nodeSelector": {POOL: "cpu-np"},
         "hostNetwork": True,
@@ -154,9 +152,7 @@ def until(condition: Callable[[], Any], seconds: float = 120) -> Any:
 
 
 def running(api: Api, name: str) -> list[Json]:
-    pods = api.items(
-        "/api/v1/namespaces/default/pods", labelSelector=f"jobset.sigs.k8s.io/jobset-name={name}"
-    )
+    pods = api.items("/api/v1/namespaces/default/pods", labelSelector=f"jobset.sigs.k8s.io/jobset-name={name}")
     return [pod for pod in pods if pod["status"].get("phase") == "Running"]
 
 
@@ -175,8 +171,7 @@ def test_each_slices_workers_run_on_the_nodes_of_one_pool_and_the_head_on_the_he
         pods = until(lambda: (found := running(api, "pw")) and len(found) == 9 and found)
         pools = {node: pool for pool, nodes in nodes_by_pool(api).items() for node in nodes}
         places = Counter(
-            (pod["metadata"]["labels"]["batch.kubernetes.io/job-name"], pools[pod["spec"]["nodeName"]])
-            for pod in pods
+            (pod["metadata"]["labels"]["batch.kubernetes.io/job-name"], pools[pod["spec"]["nodeName"]]) for pod in pods
         )
         assert sorted(places.values()) == [1, 4, 4]
         assert places["pw-pathways-head-0", "cpu-np"] == 1
@@ -190,9 +185,7 @@ def test_the_real_webhook_refuses_what_jobset_refuses(clusters: Clusters, cluste
         api.create(JOBSETS, jobset("a-name-that-makes-the-coordinators-label-too-long-for-kubernetes"))
 
 
-def test_host_network_pods_have_their_nodes_address_and_others_their_own(
-    clusters: Clusters, cluster: str
-) -> None:
+def test_host_network_pods_have_their_nodes_address_and_others_their_own(clusters: Clusters, cluster: str) -> None:
     with clusters.api(cluster) as api:
         nodes = {node["metadata"]["name"]: node for node in api.items("/api/v1/nodes")}
         addresses = {name: node["status"]["addresses"][0]["address"] for name, node in nodes.items()}
@@ -210,9 +203,7 @@ def test_a_pool_grows_shrinks_and_goes_with_the_pods_on_it(clusters: Clusters, c
         spec: Json = {"containers": [{"name": "a", "image": "a"}]}
         spec |= {"nodeSelector": {"cloud.google.com/gke-spot": "true"}}
         api.create("/api/v1/namespaces/default/pods", {"metadata": {"name": "on-spot"}, "spec": spec})
-        until(
-            lambda: (api.get("/api/v1/namespaces/default/pods/on-spot") or {})["status"]["phase"] == "Running"
-        )
+        until(lambda: (api.get("/api/v1/namespaces/default/pods/on-spot") or {})["status"]["phase"] == "Running")
         clusters.apply(cluster, spot, 1)
         assert len(nodes_by_pool(api)["spot"]) == 1
         clusters.runtime.delete_pool(cluster, "spot")
@@ -237,6 +228,19 @@ def test_what_was_killed_comes_back_with_its_state(clusters: Clusters, cluster: 
         api.delete(f"{JOBSETS}/again")
 
 
+def test_nodes_that_were_given_up_are_ready_again(clusters: Clusters, cluster: str) -> None:
+    with clusters.api(cluster) as api:
+        name = nodes_by_pool(api)["cpu-np"][0]
+        lost = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}
+        api.patch(f"/api/v1/nodes/{name}/status", {"status": {"conditions": [lost]}})
+
+        def conditions() -> dict[str, str]:
+            node = api.get(f"/api/v1/nodes/{name}") or {}
+            return {condition["type"]: condition["status"] for condition in node["status"]["conditions"]}
+
+        until(lambda: conditions().get("Ready") == "True" and len(conditions()) == 5)
+
+
 def test_creating_a_cluster_again_finds_the_running_one(clusters: Clusters, cluster: str) -> None:
     pids = [process.pid for process in clusters.processes.all()]
     first = clusters.runtime.create(cluster)
@@ -244,9 +248,7 @@ def test_creating_a_cluster_again_finds_the_running_one(clusters: Clusters, clus
     assert [process.pid for process in clusters.processes.all()] == pids
 
 
-def test_two_clusters_live_side_by_side_and_a_deleted_one_leaves_nothing(
-    clusters: Clusters, cluster: str
-) -> None:
+def test_two_clusters_live_side_by_side_and_a_deleted_one_leaves_nothing(clusters: Clusters, cluster: str) -> None:
     other = clusters.create("other")
     clusters.apply(other, head_pool(), 2)
     with clusters.api(cluster) as ours, clusters.api(other) as theirs:

@@ -25,11 +25,15 @@ BROKEN: dict[str, Any] = {
     "bucket/location": "US",
     "bucket/lifecycleRules": None,
     "grant/role": "roles/storage.admin",
-    "public": ("gcp:storage/bucketIAMMember:BucketIAMMember", {
-        "bucket": "ml-scratch", "role": "roles/storage.objectViewer", "member": "allUsers"}),
+    "public": (
+        "gcp:storage/bucketIAMMember:BucketIAMMember",
+        {"bucket": "ml-scratch", "role": "roles/storage.objectViewer", "member": "allUsers"},
+    ),
     "role/role": "roles/editor",
-    "wide": ("gcp:projects/iAMMember:IAMMember", {
-        "project": "example-ml", "role": "roles/storage.objectAdmin", "member": "user:a@example.com"}),
+    "wide": (
+        "gcp:projects/iAMMember:IAMMember",
+        {"project": "example-ml", "role": "roles/storage.objectAdmin", "member": "user:a@example.com"},
+    ),
     "cluster/privateClusterConfig": None,
     "cluster/deletionProtection": False,
     "cluster/workloadIdentityConfig": None,
@@ -130,7 +134,9 @@ def test_safe_faults_are_corrected_where_the_environment_says_so(previewer: Prev
     config = {name: "remediate" for name in names}
     config["required-labels"] = {"enforcementLevel": "remediate", "labels": ["cost"], "values": {"cost": "7"}}  # type: ignore[assignment]
     changes: dict[str, Any] = {
-        "bucket/uniformBucketLevelAccess": None, "bucket/publicAccessPrevention": None, f"{POOL}.metadata": {"a": "b"},
+        "bucket/uniformBucketLevelAccess": None,
+        "bucket/publicAccessPrevention": None,
+        f"{POOL}.metadata": {"a": "b"},
     }
     changes |= {name: None for name in ("cluster", "head", "slice-1", "jobset", "service")}
     code, preview = previewer.preview("listed", "corrected", listed(changes), config)

@@ -48,8 +48,9 @@ def test_what_the_engine_would_do_is_what_the_report_says(previewer: Previewer) 
     previewer.configure(project, listed(forceDestroy=True))
     assert report(previewer.run(project, "refresh", "--preview-only", "--json").stdout).verdict is Verdict.NOTHING
     url = f"{previewer.session.google_url}/storage/storage/v1/b/report-scratch"
-    httpx.patch(url, json={"labels": {"by": "hand"}}).raise_for_status()
+    httpx.patch(url, json={"storageClass": "NEARLINE"}).raise_for_status()
     drifted = report(previewer.run(project, "refresh", "--preview-only", "--json").stdout)
     assert drifted.verdict is Verdict.CHANGES
     assert [change.resource.name for change in drifted.preview.changes] == ["scratch"]
-    assert any(each.path.startswith("labels") for change in drifted.preview.changes for each in change.properties)
+    (found,) = drifted.preview.changes[0].properties
+    assert (found.path, found.old, found.new) == ("storageClass", "STANDARD", "NEARLINE")

@@ -34,8 +34,12 @@ class Stack:
         self.configure(**{"gcp:project": project, "gcp:region": "us-east5", "gcp:zone": "us-east5-b"})
 
     def configure(self, **settings: str) -> None:
-        for name, value in settings.items():
-            self.pulumi("config", "set", name, value)
+        path = self.folder / "Pulumi.s.yaml"
+        document = yaml.safe_load(path.read_text()) or {}
+        document.setdefault("config", {}).update(
+            {name if ":" in name else f"{self.project}:{name}": value for name, value in settings.items()}
+        )
+        path.write_text(yaml.safe_dump(document))
 
     def start(self, *arguments: str, google: str = "") -> subprocess.Popen[str]:
         """Start a command in a process group of its own; `google` is an address other than the double's."""
@@ -109,6 +113,7 @@ class World:
             "PULUMI_SKIP_UPDATE_CHECK": "1",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "1",
             "REHEARSAL_GOOGLE_URL": self.google,
+            "REHEARSAL_HOME": str(folder),
             "NO_COLOR": "1",
         }
 

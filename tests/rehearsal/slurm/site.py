@@ -24,7 +24,7 @@ if [[ "$1 $2" == "-m venv" ]]; then
     echo 'PATH=$(dirname "${BASH_SOURCE[0]}"):$PATH' >"$3/bin/activate"
 fi
 """
-PATIENCE = 60
+PATIENCE = 180
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Site:
             lambda: not any(state[-1] in "%!#" for state in self.cluster.states().values()), "nodes settle"
         )
         for node in self.cluster.description.nodes():
-            if not self.cluster.states()[node.name].endswith("~"):
+            if self.cluster.states()[node.name].startswith(("down", "drain")):
                 nodes.boot(node)
                 self.cluster.run("scontrol", "update", f"nodename={node.name}", "state=resume")
         self.wait(lambda: {state.rstrip("~") for state in self.cluster.states().values()} == {"idle"}, "nodes are idle")

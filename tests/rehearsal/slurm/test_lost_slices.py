@@ -18,7 +18,6 @@ def test_a_lost_slice_is_powered_down_whole_and_comes_back_with_its_index(site: 
     nodes = site.slices()[0][2]
     with client(job) as session:
         session.sees({0, 1})
-        # Slurm finds out by itself.
         site.cluster.lose(site.cluster.run("scontrol", "show", "hostnames", nodes).stdout.split()[1])
         session.sees({1})
         job.said(f"{nodes}: powered down")
@@ -36,7 +35,7 @@ def test_many_preemptions_leave_the_service_as_it_was(site: Site) -> None:
     with client(job) as session:
         session.sees({0, 1})
         for _ in range(PREEMPTIONS):
-            site.cluster.lose(chance.choice(names), noticed=True)
+            site.cluster.lose(chance.choice(names))
             if chance.random() < 0.5:
                 site.wait(site.all_run, "every slice runs again", job)
         site.wait(site.all_run, "every slice runs again", job)
@@ -63,7 +62,7 @@ def test_without_sudo_nothing_is_powered_down_and_that_is_said(site: Site) -> No
     job = site.start(MIN_SLICES="2")
     assert "warning: no passwordless sudo on pw-cpu-0" in job.log
     assert "roles/compute.osAdminLogin" in job.log
-    site.cluster.lose("pw-tpu-0", noticed=True)
+    site.cluster.lose("pw-tpu-0")
     job.said("not powered down, for want of passwordless sudo")
     assert site.cluster.states()["pw-tpu-1"] == "idle"
 
@@ -72,7 +71,7 @@ def test_a_service_whose_node_is_lost_starts_anew_with_new_workers(site: Site) -
     job = site.start(MIN_SLICES="2")
     first = set(site.slices())
     assert first == {0, 1}
-    site.cluster.lose("pw-cpu-0", noticed=True)
+    site.cluster.lose("pw-cpu-0")
     site.cluster.nodes.boot(next(iter(site.cluster.description.nodes())))
     site.wait(lambda: job.log.count("ready: clients find the proxy") == 2, "the service is ready again", job)
     site.wait(lambda: len(site.servers()) == 6 and len(site.slices()) == 2, "only the new servers run", job)

@@ -146,7 +146,11 @@ def test_a_preview_runs_under_the_policies_of_the_stacks_environment(checkout: P
     assert production.startswith("preview --stack prod --non-interactive --json --policy-pack ")
     assert production.endswith("policies/environments/production.json")
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [
-        "dev-a.jsonl", "dev-b.jsonl", "prod.jsonl", "report.json", "report.md",
+        "dev-a.jsonl",
+        "dev-b.jsonl",
+        "prod.jsonl",
+        "report.json",
+        "report.md",
     ]
 
 
@@ -168,8 +172,13 @@ def test_a_preview_that_cannot_run_is_reported_with_its_last_words(checkout: Pat
 
 
 def test_a_policy_violation_is_no_failure(checkout: Path, cli: Cli, tmp_path: Path) -> None:
-    cli.says("prod", documents.gke(), documents.gke(), documents.policy_event("no-spot", "spot"),
-             documents.diagnostic("error", "preview failed"))
+    cli.says(
+        "prod",
+        documents.gke(),
+        documents.gke(),
+        documents.policy_event("no-spot", "spot"),
+        documents.diagnostic("error", "preview failed"),
+    )
     cli.fails("prod", "error: preview failed")
     assert step("preview", "--out", str(tmp_path))[0] == 5
 
@@ -191,8 +200,11 @@ def test_a_deployment_updates_the_environments_stacks_only(checkout: Path, cli: 
 
 @pytest.mark.parametrize("case", ["destroys", "violates", "fails"])
 def test_nothing_is_deployed_that_is_refused(checkout: Path, cli: Cli, tmp_path: Path, case: str) -> None:
-    extra = {"destroys": [], "violates": [documents.policy_event("no-spot", "spot")],
-             "fails": [documents.diagnostic("error", "boom")]}[case]
+    extra = {
+        "destroys": [],
+        "violates": [documents.policy_event("no-spot", "spot")],
+        "fails": [documents.diagnostic("error", "boom")],
+    }[case]
     cli.says("dev-b", documents.gke(), documents.gke(slices__topology="4x8"), *extra)
     code, output = step("deploy", "development", "--out", str(tmp_path))
     assert code == {"destroys": 4, "violates": 5, "fails": 1}[case]
@@ -280,7 +292,10 @@ def test_a_second_report_updates_the_comment_of_the_first(github: GitHub, tmp_pa
     file.write_text(f"{markdown.MARKER}\ntwo")
     assert step("comment", str(file), "--pull-request", "7") == (0, "updated\n")
     assert [each["body"] for each in github.comments] == [
-        "hello 0", "hello 1", "hello 2", f"{markdown.MARKER}\ntwo",
+        "hello 0",
+        "hello 1",
+        "hello 2",
+        f"{markdown.MARKER}\ntwo",
     ]
 
 
@@ -310,8 +325,12 @@ def commands(text: str) -> list[list[str]]:
 
 
 def test_the_pipelines_call_steps_that_exist() -> None:
-    texts = [str(step.get("run", "")) for file in WORKFLOWS for job in yaml.safe_load(file.read_text())["jobs"].values()
-             for step in job["steps"]]
+    texts = [
+        str(step.get("run", ""))
+        for file in WORKFLOWS
+        for job in yaml.safe_load(file.read_text())["jobs"].values()
+        for step in job["steps"]
+    ]
     texts.append(yaml.safe_load((ROOT / "cloudbuild.yaml").read_text())["steps"][0]["args"][1])
     called = [call for text in texts for call in commands(text)]
     assert {call[0] for call in called} == {"touched", "preview", "comment", "deploy", "drift", "$STEP"}

@@ -15,6 +15,7 @@ from cli import checks, render, schema, stacks
 from cli.plan import data, picture
 from pathways import plan, stackfile
 from pathways.plan import Plan
+from tests.oracles import differences
 
 ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = ROOT / "tests" / "golden"
@@ -28,7 +29,7 @@ def reviewed(path: Path, made: str) -> bool:
     return path.exists() and path.read_text("utf-8") == made
 
 
-@pytest.fixture(params=stacks.names())
+@pytest.fixture(params=[name for name in stacks.names() if name.startswith("gke-")])
 def shipped(request: pytest.FixtureRequest) -> Plan:
     """A shipped stack, which is an example to others and so causes no warning."""
     settings, warnings = stackfile.from_file(stacks.FOLDER / f"Pulumi.{request.param}.yaml")
@@ -50,7 +51,7 @@ def test_the_picture_of_a_shipped_stack_is_up_to_date(shipped: Plan) -> None:
 
 
 def test_no_golden_file_is_left_of_a_stack_that_is_gone() -> None:
-    names = {path.name.removesuffix(".manifests.yaml").removesuffix(".plan.json") for path in GOLDEN.glob("*.*")}
+    names = {path.name.partition(".")[0] for path in GOLDEN.glob("*.*")}
     assert names <= set(stacks.names())
 
 
@@ -60,3 +61,7 @@ def test_the_page_of_checks_is_up_to_date() -> None:
 
 def test_the_schema_of_stack_files_is_up_to_date() -> None:
     assert reviewed(stacks.FOLDER / "schema.json", schema.document())
+
+
+def test_the_page_of_differences_from_other_tools_is_up_to_date() -> None:
+    assert reviewed(differences.PAGE, differences.page())

@@ -13,6 +13,7 @@ MAY_IMPORT = {
     "components": {"pathways"},
     "cli": {"pathways"},
     "policies": {"pathways"},
+    "ci": {"cli", "pathways"},
     "rehearsal": {"pathways"},
 }
 

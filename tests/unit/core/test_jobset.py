@@ -130,3 +130,27 @@ def test_the_longest_allowed_job_set_name_makes_a_coordinator_label_that_kuberne
     longest = names.longest_job_set_name()
     assert longest == 22
     assert len(names.coordinator("n" * longest)) <= 63 < len(names.coordinator("n" * (longest + 1)))
+
+
+def test_a_worker_and_its_colocated_python_server_share_memory_and_the_proxy_knows_of_it() -> None:
+    image = "example/sidecar:20260423-python_3.12-jax_0.11.1"
+    manifest = job_set(runtime={"colocatedPython": {"python": "3.12", "image": image, "sharedMemoryGib": 64}})
+    found = containers(manifest)
+    worker, sidecar = found["worker"], found["colocated-python-sidecar"]
+    (volume,) = [v for v in pod(manifest, names.WORKER_JOB)["volumes"] if v["name"] == "shared-memory"]
+    assert volume["emptyDir"] == {"medium": "Memory", "sizeLimit": "64Gi"}
+    for container in (worker, sidecar):
+        (mount,) = [m for m in container["volumeMounts"] if m["name"] == "shared-memory"]
+        assert {v["name"]: v.get("value") for v in container["env"]}["CLOUD_PATHWAYS_SIDECAR_SHM_DIRECTORY"] == mount[
+            "mountPath"
+        ]
+    assert flags(worker)["cloud_pathways_sidecar_shm_directory"] == "/tmp/shared-memory"
+    assert flags(found["pathways-proxy"])["sidecar_name"] == "external"
+
+
+def test_a_stack_s_own_variable_takes_the_place_of_a_derived_one() -> None:
+    own = {"worker": {"env": [{"name": "TPU_MIN_LOG_LEVEL", "value": "3"}, {"name": "A", "value": "b"}]}}
+    variables = [(v["name"], v.get("value")) for v in containers(job_set(runtime=own))["worker"]["env"]]
+    assert variables.count(("TPU_MIN_LOG_LEVEL", "3")) == 1
+    assert ("TPU_MIN_LOG_LEVEL", "0") not in variables
+    assert variables[-1] == ("A", "b")

@@ -63,7 +63,9 @@ def test_an_unknown_key_names_the_nearest_known_one() -> None:
     assert faults({**GOOD, "pathways:slices": nested})["pathways:slices.topolgy"][2] == "did you mean topology?"
 
 
-@pytest.mark.parametrize(("key", "fix"), [("project", "gcp:project"), ("region", "gcp:region"), ("stack", "file's name")])
+@pytest.mark.parametrize(
+    ("key", "fix"), [("project", "gcp:project"), ("region", "gcp:region"), ("stack", "file's name")]
+)
 def test_a_setting_under_the_wrong_namespace_says_where_it_belongs(key: str, fix: str) -> None:
     assert fix in faults({**GOOD, f"pathways:{key}": "x"})[f"pathways:{key}"][2]
 

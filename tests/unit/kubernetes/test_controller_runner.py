@@ -121,9 +121,7 @@ def test_nothing_starts_before_everything_that_the_pod_mounts_exists(
     assert len(alive(runner)) == 1
 
 
-def test_nothing_starts_before_the_programs_own_api_is_served(
-    cluster: FakeApi, runner: ControllerRunner
-) -> None:
+def test_nothing_starts_before_the_programs_own_api_is_served(cluster: FakeApi, runner: ControllerRunner) -> None:
     cluster.groups.clear()
     assert not runner.step()
     assert alive(runner) == []
@@ -133,9 +131,7 @@ def test_nothing_starts_before_the_programs_own_api_is_served(
 
 
 @pytest.mark.parametrize("way", ["scaled to none", "deleted"])
-def test_a_deployment_that_goes_takes_its_program_along(
-    cluster: FakeApi, runner: ControllerRunner, way: str
-) -> None:
+def test_a_deployment_that_goes_takes_its_program_along(cluster: FakeApi, runner: ControllerRunner, way: str) -> None:
     until(runner.step)
     if way == "deleted":
         del cluster.objects[DEPLOYMENT]

@@ -25,9 +25,7 @@ async def echo() -> AsyncIterator[int]:
 
 
 @asynccontextmanager
-async def proxy(
-    resolve: Callable[[Address], int | None], folder: Path, patience: float
-) -> AsyncIterator[Path]:
+async def proxy(resolve: Callable[[Address], int | None], folder: Path, patience: float) -> AsyncIterator[Path]:
     socket = folder / "egress.sock"
     async with await EgressProxy(resolve, patience).listen(socket):
         yield socket

@@ -10,7 +10,7 @@ from rehearsal.kubernetes.controllers import PROGRAMS, SERVING
 
 def test_kwok_gets_its_options_and_a_stage_for_nodes_and_pods() -> None:
     documents = list(yaml.safe_load_all(kwok.configuration()))
-    assert [document["kind"] for document in documents] == ["KwokConfiguration", "Stage", "Stage", "Stage"]
+    assert [document["kind"] for document in documents] == ["KwokConfiguration", *["Stage"] * len(kwok.STAGES)]
     assert {d["spec"]["resourceRef"]["kind"] for d in documents[1:]} == {"Node", "Pod"}
 
 
@@ -19,3 +19,9 @@ def test_pods_whose_program_runs_for_real_become_ready_only_when_it_serves() -> 
     gate = stages["pod-ready"]["spec"]["selector"]["matchExpressions"][-1]
     assert SERVING in gate["key"]
     assert all(f'"{program}"' in gate["key"] for program in PROGRAMS)
+
+
+def test_a_node_is_not_given_up_between_two_heartbeats() -> None:
+    stages = {d["metadata"]["name"]: d for d in list(yaml.safe_load_all(kwok.configuration()))[1:]}
+    latest = stages["node-heartbeat"]["spec"]["delay"]["jitterDurationMilliseconds"] / 1000
+    assert 2 * latest <= kwok.NODE_GRACE_SECONDS

@@ -24,7 +24,7 @@ def pool(**changes: Any) -> NodePool:
 
 def node(of: NodePool) -> dict[str, Any]:
     ((name, zone),) = of.members({"us-east5-b": 1})
-    return of.node(name, zone, IPv4Address("10.128.0.2"), IPv4Network("10.64.0.0/27"))
+    return of.node(name, zone, IPv4Address("10.128.0.2"), IPv4Network("10.64.0.0/27"), "2026-01-01T00:00:00Z")
 
 
 def test_a_tpu_node_can_be_selected_by_accelerator_topology_pool_and_zone() -> None:
@@ -102,9 +102,7 @@ def test_growing_a_pool_keeps_the_nodes_it_has() -> None:
 
 def test_pools_of_one_name_in_two_clusters_have_different_nodes() -> None:
     other = NodePool(pool().json, Placement("example-ml", "us-east5", "pathways-2"), "1.35.4")
-    assert not {n for n, _ in pool().members({"us-east5-b": 4})} & {
-        n for n, _ in other.members({"us-east5-b": 4})
-    }
+    assert not {n for n, _ in pool().members({"us-east5-b": 4})} & {n for n, _ in other.members({"us-east5-b": 4})}
 
 
 def test_nodes_are_named_after_the_instance_group_that_the_api_shows() -> None:
@@ -122,8 +120,6 @@ def test_the_kubelet_has_the_version_of_the_pool_or_else_of_the_control_plane() 
     assert pool().kubelet_version == "v1.35.4-gke.1000000"
 
 
-@pytest.mark.parametrize(
-    ("pods", "prefix"), [(8, 28), (15, 27), (16, 27), (17, 26), (64, 25), (110, 24), (256, 23)]
-)
+@pytest.mark.parametrize(("pods", "prefix"), [(8, 28), (15, 27), (16, 27), (17, 26), (64, 25), (110, 24), (256, 23)])
 def test_a_node_gets_room_for_twice_its_pods(pods: int, prefix: int) -> None:
     assert pool(maxPodsConstraint={"maxPodsPerNode": str(pods)}).pod_prefix == prefix

@@ -26,11 +26,7 @@ def pool(name: str = "tpu-np-0", **changes: Any) -> NodePool:
 
 
 class Cluster(FakeApi):
-    """Nodes are ready as soon as they exist."""
-
-    def create(self, path: str, body: dict[str, Any]) -> None:
-        ready = {"conditions": [{"type": "Ready", "status": "True"}]}
-        super().create(path, body | {"status": body["status"] | ready})
+    """An API with the Nodes of a cluster."""
 
     @property
     def nodes(self) -> dict[str, Any]:
@@ -105,9 +101,7 @@ def test_a_full_pod_range_has_room_again_after_nodes_went() -> None:
 
 def test_a_pod_range_without_room_for_all_nodes_is_named_with_the_fix() -> None:
     narrow = pool(networkConfig={"podIpv4CidrBlock": "10.8.0.0/26"})
-    with pytest.raises(
-        RehearsalError, match=r"no addresses for 2 of its nodes.*10\.8\.0\.0/26.*larger pod range"
-    ):
+    with pytest.raises(RehearsalError, match=r"no addresses for 2 of its nodes.*10\.8\.0\.0/26.*larger pod range"):
         pools.apply(Cluster().api, narrow, {ZONE: 4})
 
 
@@ -120,9 +114,7 @@ def test_changed_labels_and_taints_reach_nodes_in_place_and_a_users_own_stay() -
     node["metadata"]["labels"]["by-hand"] = "yes"
     node["spec"]["taints"].append({"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"})
     cluster.objects[f"/api/v1/nodes/{name}"] = node
-    pools.apply(
-        cluster.api, pool(config={"machineType": "ct6e-standard-4t", "labels": {"new": "1"}}), {ZONE: 1}
-    )
+    pools.apply(cluster.api, pool(config={"machineType": "ct6e-standard-4t", "labels": {"new": "1"}}), {ZONE: 1})
     changed = cluster.nodes[name]
     labels = changed["metadata"]["labels"]
     assert ("old" in labels, labels["new"], labels["by-hand"]) == (False, "1", "yes")

@@ -20,7 +20,9 @@ RULES = {rule.name: rule for rule in pack.rules()}
 SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "value": "hidden"}
 
 
-def arguments(type_: str, properties: dict[str, Any], config: dict[str, Any] | None = None, remediate: bool = False) -> ResourceValidationArgs:
+def arguments(
+    type_: str, properties: dict[str, Any], config: dict[str, Any] | None = None, remediate: bool = False
+) -> ResourceValidationArgs:
     """What the library passes: a view that raises on unknown values, or for a remediation one that keeps secrets."""
     options = PolicyResourceOptions(False, [], None, [], PolicyCustomTimeouts(0, 0, 0), [])
     props = unknown_checking_proxy(deserialize_properties(properties, remediate))
@@ -37,7 +39,9 @@ def test_a_violation_says_what_is_wrong_and_how_to_fix_it() -> None:
     said: list[str] = []
     type_, properties = PROPERTIES["bucket"]
     broken = {**properties, "publicAccessPrevention": "inherited"}
-    policy(RULES["bucket-public-access"]).validate(arguments(type_, broken), lambda message, urn=None: said.append(message))
+    policy(RULES["bucket-public-access"]).validate(
+        arguments(type_, broken), lambda message, urn=None: said.append(message)
+    )
     assert said == ["gs://ml-scratch has public access prevention inherited. Set publicAccessPrevention: enforced"]
 
 
@@ -45,7 +49,9 @@ def test_an_unknown_value_does_not_keep_a_rule_from_judging_the_rest() -> None:
     said: list[str] = []
     type_, properties = PROPERTIES["slice-0"]
     broken = {**properties, "name": UNKNOWN_STRING_VALUE, "nodeConfig": {"machineType": "ct6e-standard-4t"}}
-    policy(RULES["node-service-account"]).validate(arguments(type_, broken), lambda message, urn=None: said.append(message))
+    policy(RULES["node-service-account"]).validate(
+        arguments(type_, broken), lambda message, urn=None: said.append(message)
+    )
     assert len(said) == 1
 
 
@@ -60,9 +66,27 @@ def test_a_rule_does_not_look_at_types_that_are_not_its_own() -> None:
 @pytest.mark.parametrize(
     ("name", "resource", "change", "config", "expected"),
     [
-        ("bucket-uniform-access", "bucket", {"uniformBucketLevelAccess": False}, {}, {"uniformBucketLevelAccess": True}),
-        ("bucket-public-access", "bucket", {"publicAccessPrevention": "inherited"}, {}, {"publicAccessPrevention": "enforced"}),
-        ("required-labels", "bucket", {"labels": {"a": "b"}}, {"values": {"team": "ml", "a": "c"}}, {"labels": {"a": "b", "team": "ml"}}),
+        (
+            "bucket-uniform-access",
+            "bucket",
+            {"uniformBucketLevelAccess": False},
+            {},
+            {"uniformBucketLevelAccess": True},
+        ),
+        (
+            "bucket-public-access",
+            "bucket",
+            {"publicAccessPrevention": "inherited"},
+            {},
+            {"publicAccessPrevention": "enforced"},
+        ),
+        (
+            "required-labels",
+            "bucket",
+            {"labels": {"a": "b"}},
+            {"values": {"team": "ml", "a": "c"}},
+            {"labels": {"a": "b", "team": "ml"}},
+        ),
     ],
 )
 def test_a_correction_changes_what_is_wrong_and_keeps_the_rest(
@@ -101,7 +125,9 @@ def test_a_rule_has_a_description_and_a_fix(rule: Rule) -> None:
     assert made.description.endswith(".") and made.remediation_steps and made.severity
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "policies" / "environments").glob("*.json")), ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file", sorted((ROOT / "policies" / "environments").glob("*.json")), ids=lambda file: file.stem
+)
 def test_an_environment_names_only_rules_and_parameters_that_exist(file: Path) -> None:
     for name, stated in json.loads(file.read_text("utf-8")).items():
         assert name == "all" or name in RULES

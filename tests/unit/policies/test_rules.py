@@ -19,7 +19,9 @@ POOL = "slice-0/nodeConfig"
 SERVER, PROXY = f"{examples.IMAGES}/server", f"{examples.IMAGES}/proxy_server"
 
 
-def faults(rule: Rule, changes: dict[str, Any], config: dict[str, Any] | None = None, protected: bool = True) -> list[str]:
+def faults(
+    rule: Rule, changes: dict[str, Any], config: dict[str, Any] | None = None, protected: bool = True
+) -> list[str]:
     return told(rule, stack(changes, protected), config)
 
 
@@ -39,15 +41,31 @@ BREAKING: list[tuple[str, dict[str, Any], str]] = [
     ("scratch-bucket-lifecycle", {"bucket/lifecycleRules": None}, "for ever"),
     ("scratch-bucket-lifecycle", {"bucket/lifecycleRules[0].action.type": "SetStorageClass"}, "for ever"),
     ("scratch-bucket-permissions", {"grant/role": "roles/storage.admin"}, "roles/storage.admin"),
-    ("scratch-bucket-permissions", {"own": ("gcp:projects/iAMCustomRole:IAMCustomRole", {
-        "permissions": ["storage.buckets.get", "storage.buckets.update"]})}, "storage.buckets.update"),
+    (
+        "scratch-bucket-permissions",
+        {
+            "own": (
+                "gcp:projects/iAMCustomRole:IAMCustomRole",
+                {"permissions": ["storage.buckets.get", "storage.buckets.update"]},
+            )
+        },
+        "storage.buckets.update",
+    ),
     ("node-service-account", {f"{POOL}.serviceAccount": None}, "slice-0"),
     ("node-service-account", {f"{POOL}.serviceAccount": "1-compute@developer.gserviceaccount.com"}, "slice-0"),
     ("node-service-account", {"cluster/nodeConfig.serviceAccount": None}, "default pool"),
     ("node-service-account", {"cluster/clusterAutoscaling": {"enabled": True}}, "auto-provisioned"),
     ("no-basic-roles", {"role/role": "roles/editor"}, "serviceAccount:nodes@example-ml"),
-    ("no-basic-roles", {"policy": ("gcp:projects/iAMPolicy:IAMPolicy", {
-        "policyData": '{"bindings": [{"role": "roles/owner", "members": []}]}'})}, "roles/owner"),
+    (
+        "no-basic-roles",
+        {
+            "policy": (
+                "gcp:projects/iAMPolicy:IAMPolicy",
+                {"policyData": '{"bindings": [{"role": "roles/owner", "members": []}]}'},
+            )
+        },
+        "roles/owner",
+    ),
     ("storage-roles-on-buckets", {"role/role": "roles/storage.objectAdmin"}, "all buckets"),
     ("private-nodes", {"cluster/privateClusterConfig": None}, "cluster ml"),
     ("private-nodes", {"slice-0/networkConfig": {"enablePrivateNodes": False}}, "pool slice-0"),
@@ -58,12 +76,39 @@ BREAKING: list[tuple[str, dict[str, Any], str]] = [
     ("proxy-not-open", {"firewall/sourceRanges": ["0.0.0.0/0"]}, "29000, 29001, 29002"),
     ("proxy-not-open", {"firewall/sourceRanges": None}, "to every address"),
     ("proxy-not-open", {"firewall/sourceRanges": ["::/0"], "firewall/allows": [{"protocol": "all"}]}, "29000"),
-    ("proxy-not-public", {"rule": ("gcp:compute/forwardingRule:ForwardingRule", {"name": "fr", "portRange": "29000"})}, "fr"),
-    ("proxy-not-public", {"ingress": ("kubernetes:networking.k8s.io/v1:Ingress", {
-        "metadata": {"name": "i"}, "spec": {"rules": [{"http": {"paths": [{"backend": {"service": {"name": "proxy"}}}]}}]}})}, "Ingress i"),
-    ("pathways-ports", {f"{HEAD}.containers[1].args[1]": "--resource_manager_address=$(H):38677"}, "port 38677, it listens on 29001"),
-    ("pathways-ports", {f"{WORKER}.containers[0].args[1]": "--resource_manager_address=$(H):29002"}, "worker looks for"),
-    ("pathways-ports", {f"{HEAD}.containers[2].env[1].value": "grpc://$(H):29001"}, "main looks for the proxy on port 29001"),
+    (
+        "proxy-not-public",
+        {"rule": ("gcp:compute/forwardingRule:ForwardingRule", {"name": "fr", "portRange": "29000"})},
+        "fr",
+    ),
+    (
+        "proxy-not-public",
+        {
+            "ingress": (
+                "kubernetes:networking.k8s.io/v1:Ingress",
+                {
+                    "metadata": {"name": "i"},
+                    "spec": {"rules": [{"http": {"paths": [{"backend": {"service": {"name": "proxy"}}}]}}]},
+                },
+            )
+        },
+        "Ingress i",
+    ),
+    (
+        "pathways-ports",
+        {f"{HEAD}.containers[1].args[1]": "--resource_manager_address=$(H):38677"},
+        "port 38677, it listens on 29001",
+    ),
+    (
+        "pathways-ports",
+        {f"{WORKER}.containers[0].args[1]": "--resource_manager_address=$(H):29002"},
+        "worker looks for",
+    ),
+    (
+        "pathways-ports",
+        {f"{HEAD}.containers[2].env[1].value": "grpc://$(H):29001"},
+        "main looks for the proxy on port 29001",
+    ),
     ("pathways-ports", {f"{HEAD}.containers[0].ports[0].containerPort": 1}, "declares 1"),
     ("pathways-ports", {f"{HEAD}.containers[1].args[0]": "--server_port=29001"}, "both listen on 29001"),
     ("pathways-image-fixed", {f"{WORKER}.containers[0].image": f"{SERVER}:latest"}, "worker runs"),
@@ -71,22 +116,60 @@ BREAKING: list[tuple[str, dict[str, Any], str]] = [
     ("pathways-image-jax", {f"{HEAD}.containers[1].image": f"{PROXY}:20260101-jax_0.10.0"}, "proxy 0.10.0"),
     ("elastic-slices", {f"{HEAD}.containers[1].args[3]": "--num_elastic_slices=3"}, "3 slices be missing, of 2"),
     ("elastic-slices", {f"{HEAD}.containers[1].args[3]": "--num_elastic_instances=3"}, "3 slices be missing, of 2"),
-    ("instance-type-matches-pools", {f"{HEAD}.containers[0].args[3]": "--instance_type=tpuv6e:4x8"}, "the pools are tpuv6e:4x4"),
+    (
+        "instance-type-matches-pools",
+        {f"{HEAD}.containers[0].args[3]": "--instance_type=tpuv6e:4x8"},
+        "the pools are tpuv6e:4x4",
+    ),
     ("instance-type-matches-pools", {f"{HEAD}.containers[0].args[2]": "--instance_count=3"}, "there are 2"),
-    ("instance-type-matches-pools", {f"{WORKER}.nodeSelector": {"cloud.google.com/gke-tpu-topology": "4x8"}}, "topology 4x8"),
+    (
+        "instance-type-matches-pools",
+        {f"{WORKER}.nodeSelector": {"cloud.google.com/gke-tpu-topology": "4x8"}},
+        "topology 4x8",
+    ),
     ("tpu-pool-shape", {"slice-0/nodeCount": 3}, "has 3 nodes, 4x4 of ct6e-standard-4t has 4 VMs"),
     ("tpu-pool-shape", {"slice-0/placementPolicy.tpuTopology": "4x5"}, "offers no 4x5"),
     ("tpu-pool-shape", {"slice-0/nodeLocations": ["us-east5-a", "us-east5-b"]}, "2 zones"),
     ("no-spot", {f"{POOL}.spot": True}, "slice-0 runs on spot"),
-    ("no-spot", {"cd": ("gcp:hypercomputecluster/cluster:Cluster", {
-        "computeResources": [{"id": "t", "config": {"newSpotInstances": {"zone": "us-east5-b", "machineType": "ct6e-standard-4t"}}}],
-        "orchestrator": {"slurm": {"nodeSets": [{"id": "set", "computeId": "t", "staticNodeCount": "2"}]}}})}, "set runs on spot"),
+    (
+        "no-spot",
+        {
+            "cd": (
+                "gcp:hypercomputecluster/cluster:Cluster",
+                {
+                    "computeResources": [
+                        {
+                            "id": "t",
+                            "config": {"newSpotInstances": {"zone": "us-east5-b", "machineType": "ct6e-standard-4t"}},
+                        }
+                    ],
+                    "orchestrator": {"slurm": {"nodeSets": [{"id": "set", "computeId": "t", "staticNodeCount": "2"}]}},
+                },
+            )
+        },
+        "set runs on spot",
+    ),
     ("reservation-use", {f"{POOL}.reservationAffinity.key": None}, "does not name one reservation"),
     ("reservation-use", {f"{POOL}.spot": True}, "spot VMs from a reservation"),
-    ("reservation-use", {f"{POOL}.reservationAffinity.consumeReservationType": "NO_RESERVATION"}, "states NO_RESERVATION"),
-    ("reservation-use", {"res": ("gcp:compute/reservation:Reservation", {
-        "name": "tpu-res", "zone": "us-east5-b",
-        "specificReservation": {"instanceProperties": {"machineType": "ct5p-hightpu-4t"}}})}, "holds ct5p-hightpu-4t"),
+    (
+        "reservation-use",
+        {f"{POOL}.reservationAffinity.consumeReservationType": "NO_RESERVATION"},
+        "states NO_RESERVATION",
+    ),
+    (
+        "reservation-use",
+        {
+            "res": (
+                "gcp:compute/reservation:Reservation",
+                {
+                    "name": "tpu-res",
+                    "zone": "us-east5-b",
+                    "specificReservation": {"instanceProperties": {"machineType": "ct5p-hightpu-4t"}},
+                },
+            )
+        },
+        "holds ct5p-hightpu-4t",
+    ),
 ]
 
 
@@ -145,8 +228,10 @@ def test_pathways_may_write_the_lifecycle_itself() -> None:
     changes: dict[str, Any] = {
         "bucket/lifecycleRules": None,
         f"{HEAD}.containers[0].args[5]": "--enable_gcs_olm=true",
-        "own": ("gcp:projects/iAMCustomRole:IAMCustomRole", {
-            "permissions": ["storage.buckets.get", "storage.buckets.update"]}),
+        "own": (
+            "gcp:projects/iAMCustomRole:IAMCustomRole",
+            {"permissions": ["storage.buckets.get", "storage.buckets.update"]},
+        ),
     }
     assert faults(RULES["scratch-bucket-lifecycle"], changes) == []
     assert faults(RULES["scratch-bucket-permissions"], changes) == []
@@ -163,8 +248,13 @@ def test_while_the_location_is_unknown_every_bucket_counts_as_scratch() -> None:
 
 
 def test_the_head_and_the_workers_may_use_one_port_since_they_share_no_node() -> None:
-    assert faults(RULES["pathways-ports"], {f"{WORKER}.containers[0].args[0]": "--server_port=29001",
-                                            f"{WORKER}.containers[0].ports": None}) == []
+    assert (
+        faults(
+            RULES["pathways-ports"],
+            {f"{WORKER}.containers[0].args[0]": "--server_port=29001", f"{WORKER}.containers[0].ports": None},
+        )
+        == []
+    )
 
 
 def test_a_resource_manager_in_another_resource_is_found() -> None:
@@ -180,9 +270,16 @@ def test_an_image_by_digest_is_fixed() -> None:
 
 
 def test_single_host_slices_need_no_topology() -> None:
-    changes: dict[str, Any] = {f"{HEAD}.containers[0].args[3]": "--instance_type=tpuv6e1t:2x4", f"{WORKER}.nodeSelector": None}
+    changes: dict[str, Any] = {
+        f"{HEAD}.containers[0].args[3]": "--instance_type=tpuv6e1t:2x4",
+        f"{WORKER}.nodeSelector": None,
+    }
     for pool in ("slice-0", "slice-1"):
-        changes |= {f"{pool}/placementPolicy": None, f"{pool}/nodeCount": 1, f"{pool}/nodeConfig.machineType": "ct6e-standard-8t"}
+        changes |= {
+            f"{pool}/placementPolicy": None,
+            f"{pool}/nodeCount": 1,
+            f"{pool}/nodeConfig.machineType": "ct6e-standard-8t",
+        }
     made = stack(changes)
     for rule in RULES.values():
         assert told(rule, made) == [], rule.name

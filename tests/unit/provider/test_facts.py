@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+from importlib.metadata import version
+from pathlib import Path
+
 import pytest
 
+from rehearsal.provider import schema
 from rehearsal.provider.conditions import CONDITIONS
 from rehearsal.provider.facts import Facts, all_facts
 from rehearsal.provider.paths import Pattern
 from rehearsal.provider.resources import covered
 from rehearsal.provider.schema import ListOf, MapOf, Object, Type, load
+from rehearsal.provider.sdk import package_schema
 
 # A cluster's inline pools have these in common with node pools, save for their place.
 _ONLY_OF_POOLS = {"cluster", "deletionPolicy", "location", "operation", "project"}
@@ -34,11 +39,11 @@ def test_every_covered_type_has_facts_and_no_other_has() -> None:
 
 @pytest.mark.parametrize("token", covered())
 def test_facts_speak_only_of_properties_that_the_sdk_has(token: str) -> None:
-    schema = load(token)
+    known = load(token)
     missing = [
         ".".join(pattern)
         for pattern in patterns(all_facts()[token])
-        if not exists(schema.inputs, pattern) and not exists(schema.outputs, pattern)
+        if not exists(known.inputs, pattern) and not exists(known.outputs, pattern)
     ]
     assert missing == []
 
@@ -64,4 +69,18 @@ def test_required_inputs_and_types_come_from_the_sdk() -> None:
 
 def test_a_type_that_the_sdk_lacks_is_said_to_be_missing() -> None:
     with pytest.raises(LookupError, match="has no resource type gcp:container/pond:Pond"):
-        load("gcp:container/pond:Pond")
+        package_schema(["gcp:container/pond:Pond"], "1")
+
+
+def test_a_rehearsal_keeps_what_it_read_from_the_sdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REHEARSAL_HOME", str(tmp_path))
+    monkeypatch.setattr("rehearsal.provider.sdk.package_schema", lambda tokens, version: {"read": version})
+    schema._package.cache_clear()
+    try:
+        assert schema.package() == {"read": version("pulumi_gcp")}
+        [kept] = tmp_path.glob("provider/schema-*.json")
+        kept.write_text('{"kept": true}')
+        schema._package.cache_clear()
+        assert schema.package() == {"kept": True}
+    finally:
+        schema._package.cache_clear()

@@ -141,7 +141,11 @@ def test_secondary_ranges_are_matched_by_name() -> None:
     pods, services = ({"rangeName": name, "ipCidrRange": f"10.{i}.0.0/16"} for i, name in enumerate(("pods", "svc")))
     assert diff(SUBNETWORK, {"secondaryIpRanges": [pods, services]}, {"secondaryIpRanges": [services, pods]}) == {}
     assert diff(SUBNETWORK, {"secondaryIpRanges": [pods, services]}, {"secondaryIpRanges": [services]}) == {
-        "secondaryIpRanges[1]": "delete"
+        "secondaryIpRanges[0]": "delete"
+    }
+    renamed = {**services, "rangeName": "other"}
+    assert diff(SUBNETWORK, {"secondaryIpRanges": [pods, services]}, {"secondaryIpRanges": [renamed, pods]}) == {
+        "secondaryIpRanges[0].rangeName": "update"
     }
 
 

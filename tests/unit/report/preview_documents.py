@@ -39,8 +39,16 @@ class State:
 
     def document(self) -> dict[str, Any]:
         outputs = self.inputs if self.outputs is None else self.outputs
-        return {"type": self.type, "urn": self.urn, "custom": self.custom, "id": "", "parent": self.parent,
-                "inputs": dict(self.inputs), "outputs": dict(outputs), "provider": ""}
+        return {
+            "type": self.type,
+            "urn": self.urn,
+            "custom": self.custom,
+            "id": "",
+            "parent": self.parent,
+            "inputs": dict(self.inputs),
+            "outputs": dict(outputs),
+            "provider": "",
+        }
 
 
 def gke(**changes: Any) -> list[State]:
@@ -64,21 +72,49 @@ def gke(**changes: Any) -> list[State]:
     return [
         State("pulumi:pulumi:Stack", f"{PROJECT}-{STACK}", custom=False, parent=""),
         State("pulumi:providers:gcp", "default", {"project": "example-ml"}),
-        scratch, gke_, head, slices, pathways,
-        State("gcp:storage/bucket:Bucket", "bucket",
-              {"name": made.scratch.name, "location": made.scratch.location, "forceDestroy": made.scratch.force_destroy},
-              scratch.urn),
-        State("gcp:container/cluster:Cluster", "cluster",
-              {"name": made.names.cluster, "location": "us-east5", "initialNodeCount": 1,
-               "removeDefaultNodePool": True}, gke_.urn),
-        State("gcp:container/nodePool:NodePool", made.head_pool.name,
-              {"name": made.head_pool.name, "nodeLocations": [made.head_pool.zone], "nodeCount": made.head_pool.nodes,
-               "nodeConfig": {"machineType": made.head_pool.machine_type}}, head.urn),
-        *(State("gcp:container/nodePool:NodePool", pool.name,
-                {"name": pool.name, "nodeLocations": [pool.zone], "nodeCount": pool.nodes,
-                 "placementPolicy": {"type": "COMPACT", "tpuTopology": pool.topology},
-                 "nodeConfig": {"machineType": pool.machine_type, "spot": pool.spot}}, slices.urn)
-          for pool in made.tpu_pools),
+        scratch,
+        gke_,
+        head,
+        slices,
+        pathways,
+        State(
+            "gcp:storage/bucket:Bucket",
+            "bucket",
+            {"name": made.scratch.name, "location": made.scratch.location, "forceDestroy": made.scratch.force_destroy},
+            scratch.urn,
+        ),
+        State(
+            "gcp:container/cluster:Cluster",
+            "cluster",
+            {"name": made.names.cluster, "location": "us-east5", "initialNodeCount": 1, "removeDefaultNodePool": True},
+            gke_.urn,
+        ),
+        State(
+            "gcp:container/nodePool:NodePool",
+            made.head_pool.name,
+            {
+                "name": made.head_pool.name,
+                "nodeLocations": [made.head_pool.zone],
+                "nodeCount": made.head_pool.nodes,
+                "nodeConfig": {"machineType": made.head_pool.machine_type},
+            },
+            head.urn,
+        ),
+        *(
+            State(
+                "gcp:container/nodePool:NodePool",
+                pool.name,
+                {
+                    "name": pool.name,
+                    "nodeLocations": [pool.zone],
+                    "nodeCount": pool.nodes,
+                    "placementPolicy": {"type": "COMPACT", "tpuTopology": pool.topology},
+                    "nodeConfig": {"machineType": pool.machine_type, "spot": pool.spot},
+                },
+                slices.urn,
+            )
+            for pool in made.tpu_pools
+        ),
         State("kubernetes:jobset.x-k8s.io/v1alpha2:JobSet", "jobset", dict(job_set), pathways.urn),
     ]
 
@@ -90,15 +126,23 @@ def cluster_director(machine_type: str = "ct6e-standard-4t", compute_id: str = "
     return [
         State("pulumi:pulumi:Stack", f"{PROJECT}-{STACK}", custom=False, parent=""),
         component,
-        State("gcp:hypercomputecluster/cluster:Cluster", "cluster", {
-            "clusterId": "pathways", "location": "us-east5",
-            "computeResources": [{"id": compute_id, "config": {"newOnDemandInstances": instances}}],
-            "storageResources": [{"id": "home", "config": {"newFilestore": {"filestore": "home"}}}],
-            "orchestrator": {"slurm": {
-                "loginNodes": {"count": "1", "machineType": "n2-standard-8", "zone": "us-east5-b"},
-                "nodeSets": [{"id": "tpu", "computeId": compute_id, "staticNodeCount": "8"}],
-            }},
-        }, component.urn),
+        State(
+            "gcp:hypercomputecluster/cluster:Cluster",
+            "cluster",
+            {
+                "clusterId": "pathways",
+                "location": "us-east5",
+                "computeResources": [{"id": compute_id, "config": {"newOnDemandInstances": instances}}],
+                "storageResources": [{"id": "home", "config": {"newFilestore": {"filestore": "home"}}}],
+                "orchestrator": {
+                    "slurm": {
+                        "loginNodes": {"count": "1", "machineType": "n2-standard-8", "zone": "us-east5-b"},
+                        "nodeSets": [{"id": "tpu", "computeId": compute_id, "staticNodeCount": "8"}],
+                    }
+                },
+            },
+            component.urn,
+        ),
     ]
 
 
@@ -114,10 +158,14 @@ def steps(before: Sequence[State], after: Sequence[State]) -> Iterator[dict[str,
         shown = will or was
         assert shown is not None
         yield {
-            "op": op, "urn": urn, "type": shown.type,
-            "old": was.document() if was else None, "new": will.document() if will else None,
+            "op": op,
+            "urn": urn,
+            "type": shown.type,
+            "old": was.document() if was else None,
+            "new": will.document() if will else None,
             "keys": sorted(key.partition(".")[0] for key, each in detailed.items() if "replace" in each["diffKind"]),
-            "diffs": sorted({key.partition(".")[0] for key in detailed}), "detailedDiff": detailed or None,
+            "diffs": sorted({key.partition(".")[0] for key in detailed}),
+            "detailedDiff": detailed or None,
         }
 
 
@@ -151,12 +199,21 @@ def digest(before: Sequence[State], after: Sequence[State]) -> str:
     """What `pulumi preview --json` prints: resources that stay as they are only counted."""
     every = list(steps(before, after))
     shown = [
-        {"op": each["op"], "urn": each["urn"], "oldState": each["old"], "newState": each["new"],
-         "diffReasons": each["diffs"], "replaceReasons": each["keys"],
-         "detailedDiff": each["detailedDiff"] and {
-             path: {"kind": one["diffKind"], "inputDiff": one["inputDiff"]} for path, one in each["detailedDiff"].items()
-         }}
-        for each in every if each["op"] != "same"
+        {
+            "op": each["op"],
+            "urn": each["urn"],
+            "oldState": each["old"],
+            "newState": each["new"],
+            "diffReasons": each["diffs"],
+            "replaceReasons": each["keys"],
+            "detailedDiff": each["detailedDiff"]
+            and {
+                path: {"kind": one["diffKind"], "inputDiff": one["inputDiff"]}
+                for path, one in each["detailedDiff"].items()
+            },
+        }
+        for each in every
+        if each["op"] != "same"
     ]
     summary: dict[str, int] = {}
     for each in every:
@@ -165,12 +222,21 @@ def digest(before: Sequence[State], after: Sequence[State]) -> str:
 
 
 def policy_event(policy: str, message: str, level: str = "mandatory", urn: str = "") -> dict[str, Any]:
-    return {"policyEvent": {"resourceUrn": urn, "message": f"<{{%reset%}}>What it is about.\n{message}<{{%reset%}}>\n",
-                            "policyName": policy, "policyPackName": "pathways", "enforcementLevel": level}}
+    return {
+        "policyEvent": {
+            "resourceUrn": urn,
+            "message": f"<{{%reset%}}>What it is about.\n{message}<{{%reset%}}>\n",
+            "policyName": policy,
+            "policyPackName": "pathways",
+            "enforcementLevel": level,
+        }
+    }
 
 
 def diagnostic(severity: str, message: str) -> dict[str, Any]:
-    return {"diagnosticEvent": {"severity": severity, "prefix": f"{severity}: ", "message": f"{message}\n", "color": ""}}
+    return {
+        "diagnosticEvent": {"severity": severity, "prefix": f"{severity}: ", "message": f"{message}\n", "color": ""}
+    }
 
 
 def _leaves(was: Any, will: Any, path: str) -> Iterator[tuple[str, str]]:

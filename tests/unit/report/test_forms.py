@@ -27,7 +27,9 @@ def many(number: int) -> list[summary.StackReport]:
     """Stacks of every verdict, under names of their own."""
     before, after = documents.gke(), documents.gke(slices__topology="4x8", slices__count=3)
     contents = [
-        documents.events(before, after), documents.events([], before), documents.events(before, before),
+        documents.events(before, after),
+        documents.events([], before),
+        documents.events(before, before),
         documents.events(before, after, documents.policy_event("no-spot", "spot it is " * 20)),
         documents.events([], [], documents.diagnostic("error", "it went wrong " * 60)),
     ]
@@ -49,13 +51,17 @@ def test_a_comment_keeps_to_its_limit_and_says_what_is_missing(limit: int) -> No
 
 
 def test_what_is_lost_is_visible_without_unfolding() -> None:
-    comment = markdown.render([report(documents.events(documents.gke(), documents.gke(slices__topology="4x8")))], PRICES)
+    comment = markdown.render(
+        [report(documents.events(documents.gke(), documents.gke(slices__topology="4x8")))], PRICES
+    )
     visible = re.sub(r"<details>.*?</details>", "", comment, flags=re.DOTALL)
     assert "2 slices lost" in visible and "placementPolicy.tpuTopology" in visible
 
 
 def test_a_thousand_new_pools_are_one_line() -> None:
-    comment = markdown.render([report(documents.events([], documents.gke(slices__count=1000, slices__topology="2x2")))], PRICES)
+    comment = markdown.render(
+        [report(documents.events([], documents.gke(slices__count=1000, slices__topology="2x2")))], PRICES
+    )
     assert "1000 × container:NodePool `tpu-np-0, tpu-np-1, … tpu-np-999`" in comment
 
 
@@ -63,8 +69,18 @@ def test_nothing_in_a_value_or_message_becomes_markup_or_a_mention() -> None:
     hostile = "`|</details><script> @team **x** [a](b)"
     old, new = State("x:y:Z", "a|b`c", {"v": "1"}, ROOT), State("x:y:Z", "a|b`c", {"v": hostile}, ROOT)
     comment = markdown.render(
-        [report(documents.events([old], [new], documents.diagnostic("error", hostile),
-                                 documents.policy_event("p", hostile, "advisory")))], PRICES)
+        [
+            report(
+                documents.events(
+                    [old],
+                    [new],
+                    documents.diagnostic("error", hostile),
+                    documents.policy_event("p", hostile, "advisory"),
+                )
+            )
+        ],
+        PRICES,
+    )
     words = re.sub(r"(`+) ?.*?\1|\\.", "", comment.replace("\\`", ""))
     assert "<script>" not in words and "@team" not in words and "**x**" not in words and "](b)" not in words
     assert comment.count("<details>") == len(re.findall(r"^</details>$", comment, flags=re.MULTILINE))
@@ -78,8 +94,15 @@ def test_the_terminal_shows_the_same_facts() -> None:
     console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
     terminal.show(console, many(5), PRICES)
     text = console.export_text()
-    for expected in ("destructive changes", "policy violation", "preview failed", "nothing to do", "no-spot",
-                     "because of placementPolicy.tpuTopology: 4x4 → 4x8", "2 slices lost or away"):
+    for expected in (
+        "destructive changes",
+        "policy violation",
+        "preview failed",
+        "nothing to do",
+        "no-spot",
+        "because of placementPolicy.tpuTopology: 4x4 → 4x8",
+        "2 slices lost or away",
+    ):
         assert expected in text
 
 
@@ -96,8 +119,9 @@ def test_the_json_form_leaves_nothing_out() -> None:
 def test_the_command_writes_every_form_and_ends_with_the_verdict(tmp_path: Path) -> None:
     preview = tmp_path / "gke-v6e.jsonl"
     preview.write_text(documents.events(documents.gke(), documents.gke(slices__count=3)), "utf-8")
-    outcome = CliRunner().invoke(app, ["report", str(preview), "--markdown", str(tmp_path / "r.md"),
-                                       "--json", str(tmp_path / "r.json")])
+    outcome = CliRunner().invoke(
+        app, ["report", str(preview), "--markdown", str(tmp_path / "r.md"), "--json", str(tmp_path / "r.json")]
+    )
     assert outcome.exit_code == 4
     assert "gke-v6e" in outcome.output
     assert (tmp_path / "r.md").read_text("utf-8").startswith(markdown.MARKER)

@@ -19,7 +19,8 @@ CASES: dict[str, tuple[list[State], list[State]]] = {
     "topology-change": (documents.gke(), documents.gke(slices__topology="4x8")),
     "image-change": (documents.gke(runtime__jax="0.10.2"), documents.gke(runtime__jax="0.11.1")),
     "cluster-director-machine-type": (
-        documents.cluster_director(), documents.cluster_director("ct5p-hightpu-4t", "tpu-v5p"),
+        documents.cluster_director(),
+        documents.cluster_director("ct5p-hightpu-4t", "tpu-v5p"),
     ),
     "destroy": (documents.gke(), []),
 }

@@ -19,7 +19,10 @@ def report(content: str) -> summary.StackReport:
 
 def test_both_forms_tell_the_same_changes() -> None:
     before, after = documents.gke(), documents.gke(slices__topology="4x8")
-    streamed, plain = reading.read(documents.events(before, after), "x"), reading.read(documents.digest(before, after), "x")
+    streamed, plain = (
+        reading.read(documents.events(before, after), "x"),
+        reading.read(documents.digest(before, after), "x"),
+    )
     assert streamed.changes == plain.changes
     assert streamed.complete and not plain.complete
 
@@ -44,7 +47,8 @@ def test_a_refresh_shows_what_it_found_to_differ() -> None:
     ]
     content = "\n".join(json.dumps({"sequence": n, **event}) for n, event in enumerate(log))
     (change,) = reading.read(content, "s").changes
-    assert (change.op, change.properties[0].path) == ("update", "location")
+    assert change.op == "update"
+    assert (change.properties[0].path, change.properties[0].new) == ("location", "US")
 
 
 @pytest.mark.parametrize("content", ["", documents.events([], documents.gke(), {"summaryEvent": None})])
@@ -57,7 +61,9 @@ def test_a_line_cut_off_at_the_end_is_a_failure_and_not_an_error() -> None:
     assert report(whole[: whole.rindex("summaryEvent")]).verdict is summary.Verdict.FAILURE
 
 
-@pytest.mark.parametrize("content", ["not json", '{"sequence": 1}\nnot json\n{"sequence": 2}\n', "[1]", '{"sequence": 1}\n[]\n{}'])
+@pytest.mark.parametrize(
+    "content", ["not json", '{"sequence": 1}\nnot json\n{"sequence": 2}\n', "[1]", '{"sequence": 1}\n[]\n{}']
+)
 def test_what_is_no_preview_is_refused_with_how_to_make_one(content: str) -> None:
     with pytest.raises(ReportError, match="pulumi preview --json"):
         reading.read(content, "s")
@@ -65,8 +71,15 @@ def test_what_is_no_preview_is_refused_with_how_to_make_one(content: str) -> Non
 
 def test_errors_and_warnings_are_told_apart_from_progress() -> None:
     read = reading.read(
-        documents.events([], [], documents.diagnostic("warning", "pathways:slices.zone: v6e is not listed\n  fix: x  [zone]"),
-                         documents.diagnostic("info", "hello"), documents.diagnostic("error", "boom")), "s")
+        documents.events(
+            [],
+            [],
+            documents.diagnostic("warning", "pathways:slices.zone: v6e is not listed\n  fix: x  [zone]"),
+            documents.diagnostic("info", "hello"),
+            documents.diagnostic("error", "boom"),
+        ),
+        "s",
+    )
     assert len(read.warnings) == 1 and "v6e is not listed" in read.warnings[0]
     assert read.errors == ("boom",)
 
@@ -85,11 +98,15 @@ SECRETS = {
 def test_secrets_never_appear(op: str) -> None:
     old = State("x:y:Z", "thing", {}, ROOT)
     new = State("x:y:Z", "thing", {**SECRETS, "whole": SECRETS}, ROOT)
-    reports = [report(documents.events([old] if op == "update" else [], [new],
-                                       documents.diagnostic("error", "GET https://u:hidden-8@h failed")))]
+    reports = [
+        report(
+            documents.events(
+                [old] if op == "update" else [], [new], documents.diagnostic("error", "GET https://u:hidden-8@h failed")
+            )
+        )
+    ]
     told = markdown.render(reports, prices.example()) + json.dumps(data.render(reports, prices.example()))
-    assert "hidden-6@" not in told.replace("hidden-7", "") or "hidden" not in told
-    assert not [number for number in (1, 2, 3, 4, 5, 6, 8) if f"hidden-{number}" in told]
+    assert "hidden" not in told
 
 
 def test_a_kubernetes_secret_shows_only_that_it_changes() -> None:
@@ -105,5 +122,7 @@ def test_a_value_that_is_not_known_yet_is_called_so() -> None:
 
 def test_a_path_names_list_elements_that_have_names() -> None:
     before, after = documents.gke(), documents.gke(slices__count=3)
-    paths = [each.path for change in reading.read(documents.events(before, after), "s").changes for each in change.properties]
+    paths = [
+        each.path for change in reading.read(documents.events(before, after), "s").changes for each in change.properties
+    ]
     assert "spec.replicatedJobs[pathways-head].template.spec.template.spec.containers[pathways-rm].args[2]" in paths

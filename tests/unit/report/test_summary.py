@@ -22,7 +22,9 @@ def report(before: list[State], after: list[State], *extra: dict, **options: obj
 def kinds(made: summary.StackReport) -> dict[str, set[str]]:
     return {
         name: {each.kind for each in group.consequences}
-        for component in made.components for group in component.groups for name in group.names
+        for component in made.components
+        for group in component.groups
+        for name in group.names
     }
 
 
@@ -56,17 +58,27 @@ def test_deleting_a_bucket_says_whether_its_objects_go(force: bool, kind: str) -
 
 
 def test_the_pool_of_the_head_restarts_pathways_and_another_cpu_pool_does_not() -> None:
-    other = State("gcp:container/nodePool:NodePool", "web",
-                  {"name": "web", "nodeCount": 1, "nodeConfig": {"machineType": "n2-standard-8"}}, ROOT)
+    other = State(
+        "gcp:container/nodePool:NodePool",
+        "web",
+        {"name": "web", "nodeCount": 1, "nodeConfig": {"machineType": "n2-standard-8"}},
+        ROOT,
+    )
     before = [*documents.gke(), other]
-    after = [*documents.gke(head__machineType="n2-standard-80"),
-             State(other.type, "web", {**other.inputs, "nodeConfig": {"machineType": "n2-standard-16"}}, ROOT)]
+    after = [
+        *documents.gke(head__machineType="n2-standard-80"),
+        State(other.type, "web", {**other.inputs, "nodeConfig": {"machineType": "n2-standard-16"}}, ROOT),
+    ]
     assert kinds(report(before, after)) == {"cpu-np": {"restart"}, "web": set()}
 
 
 def test_nodes_that_gke_recreates_in_place_take_the_slice_away() -> None:
-    pool = {"name": "p", "nodeCount": 4, "placementPolicy": {"tpuTopology": "4x4"},
-            "nodeConfig": {"machineType": "ct6e-standard-4t", "diskSizeGb": 100}}
+    pool = {
+        "name": "p",
+        "nodeCount": 4,
+        "placementPolicy": {"tpuTopology": "4x4"},
+        "nodeConfig": {"machineType": "ct6e-standard-4t", "diskSizeGb": 100},
+    }
     before = State("gcp:container/nodePool:NodePool", "p", pool, ROOT)
     after = State(before.type, "p", {**pool, "nodeConfig": {**pool["nodeConfig"], "diskSizeGb": 200}}, ROOT)  # type: ignore[dict-item]
     made = report([before], [after])
@@ -75,12 +87,31 @@ def test_nodes_that_gke_recreates_in_place_take_the_slice_away() -> None:
 
 
 def test_a_shape_that_google_is_not_told_about_is_pointed_out() -> None:
-    pool = {"name": "p", "nodeCount": 4, "placementPolicy": {"tpuTopology": "4x4"},
-            "nodeConfig": {"machineType": "ct6e-standard-4t"}}
-    step = next(documents.steps([State("a:b:C", "p", pool, ROOT)], [State("a:b:C", "p", {**pool, "placementPolicy": {"tpuTopology": "2x8"}}, ROOT)]))
-    log = documents.events([], [], {"resourcePreEvent": {"metadata": {
-        **step, "type": "gcp:container/nodePool:NodePool",
-        **{side: {**step[side], "type": "gcp:container/nodePool:NodePool"} for side in ("old", "new")}}}})
+    pool = {
+        "name": "p",
+        "nodeCount": 4,
+        "placementPolicy": {"tpuTopology": "4x4"},
+        "nodeConfig": {"machineType": "ct6e-standard-4t"},
+    }
+    step = next(
+        documents.steps(
+            [State("a:b:C", "p", pool, ROOT)],
+            [State("a:b:C", "p", {**pool, "placementPolicy": {"tpuTopology": "2x8"}}, ROOT)],
+        )
+    )
+    log = documents.events(
+        [],
+        [],
+        {
+            "resourcePreEvent": {
+                "metadata": {
+                    **step,
+                    "type": "gcp:container/nodePool:NodePool",
+                    **{side: {**step[side], "type": "gcp:container/nodePool:NodePool"} for side in ("old", "new")},
+                }
+            }
+        },
+    )
     made = summary.summarise(reading.read(log, "s"), prices.example())
     assert "nothing is sent to Google" in made.losses[0]
 
@@ -88,7 +119,9 @@ def test_a_shape_that_google_is_not_told_about_is_pointed_out() -> None:
 def test_cluster_director_entries_change_only_by_a_new_id() -> None:
     before = documents.cluster_director()
     same_id = report(before, documents.cluster_director("ct5p-hightpu-4t"))
-    assert same_id.losses == ("Google refuses to change the config of computeResources tpu; give the changed entry a new id",)
+    assert same_id.losses == (
+        "Google refuses to change the config of computeResources tpu; give the changed entry a new id",
+    )
     new_id = report(before, documents.cluster_director("ct5p-hightpu-4t", "tpu-v5p"))
     assert new_id.losses == ("the nodes of compute resource tpu go, and the jobs on them end",)
     assert not new_id.slices_known
@@ -136,7 +169,8 @@ def test_like_changes_are_one_group_and_others_are_not() -> None:
     made = report(documents.gke(), after)
     slices = next(component for component in made.components if component.name == "slices")
     assert [(group.op, group.names) for group in slices.groups] == [
-        ("replace", ("tpu-np-0", "tpu-np-1")), ("create", ("tpu-np-2",)),
+        ("replace", ("tpu-np-0", "tpu-np-1")),
+        ("create", ("tpu-np-2",)),
     ]
 
 
@@ -152,7 +186,8 @@ def test_what_has_no_price_is_named_and_not_estimated() -> None:
     made = summary.summarise(reading.read(documents.events([], documents.gke()), "s"), NOTHING_KNOWN)
     assert made.cost_after.per_hour == 0
     assert made.cost_after.unpriced == (
-        "n2-standard-64 in us-east5, on demand", "ct6e-standard-4t in us-east5, on demand",
+        "n2-standard-64 in us-east5, on demand",
+        "ct6e-standard-4t in us-east5, on demand",
     )
 
 
@@ -162,8 +197,20 @@ def test_spot_and_reserved_capacity_have_prices_of_their_own() -> None:
     assert spot.cost_after.per_hour == pytest.approx(on_demand.cost_after.per_hour - 32 * (2.70 - 1.35))
     reserved = documents.gke()
     reserved = [
-        State(each.type, each.name, {**each.inputs, "nodeConfig": {"machineType": "ct6e-standard-4t", "reservationAffinity": {
-            "consumeReservationType": "SPECIFIC_RESERVATION"}}}, each.parent) if each.name.startswith("tpu") else each
+        State(
+            each.type,
+            each.name,
+            {
+                **each.inputs,
+                "nodeConfig": {
+                    "machineType": "ct6e-standard-4t",
+                    "reservationAffinity": {"consumeReservationType": "SPECIFIC_RESERVATION"},
+                },
+            },
+            each.parent,
+        )
+        if each.name.startswith("tpu")
+        else each
         for each in reserved
     ]
     assert report([], reserved).cost_after.unpriced == ("ct6e-standard-4t in us-east5, from a reservation",)

@@ -56,16 +56,31 @@ pools = [
 location = pulumi.Output.concat("--gcs_scratch_location=gs://", scratch.name)
 manager = "--resource_manager_address=$(PATHWAYS_HEAD):29001"
 head = [
-    {"name": "rm", "image": SERVER, "args": [
-        "--server_port=29001", "--node_type=resource_manager", "--instance_count=2",
-        f"--instance_type=tpuv6e:{'4x4' if broken else '2x4'}", location, "--enable_gcs_olm=false"]},
+    {
+        "name": "rm",
+        "image": SERVER,
+        "args": [
+            "--server_port=29001",
+            "--node_type=resource_manager",
+            "--instance_count=2",
+            f"--instance_type=tpuv6e:{'4x4' if broken else '2x4'}",
+            location,
+            "--enable_gcs_olm=false",
+        ],
+    },
     {"name": "proxy", "image": PROXY, "args": ["--server_port=29000", manager, location]},
 ]
-workers = [{"name": "worker", "image": SERVER, "args": ["--server_port=29005", manager, location, "--enable_gcs_olm=false"]}]
+workers = [
+    {"name": "worker", "image": SERVER, "args": ["--server_port=29005", manager, location, "--enable_gcs_olm=false"]}
+]
 
 
 def job(name: str, replicas: int, containers: list) -> dict:
-    return {"name": name, "replicas": replicas, "template": {"spec": {"template": {"spec": {"containers": containers}}}}}
+    return {
+        "name": name,
+        "replicas": replicas,
+        "template": {"spec": {"template": {"spec": {"containers": containers}}}},
+    }
 
 
 kubernetes.apiextensions.CustomResource(

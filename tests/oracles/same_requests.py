@@ -60,9 +60,9 @@ REQUESTS = [
         workload={**BATCH, "maxRestarts": 3, "elastic": {"slices": 1, "maxSliceRestarts": 50}},
     ),
     _request(
-        "single-host-v5e",
-        "v5litepod-4",
-        {"accelerator": "v5e", "topology": "2x2", "zone": "us-west4-a"},
+        "single-host-v6e",
+        "v6e-4",
+        {"accelerator": "v6e", "topology": "2x2", "zone": "us-east5-b"},
         runtime={"colocatedPython": SIDECAR},
     ),
     _request(
