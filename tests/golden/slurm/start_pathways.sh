@@ -15,6 +15,9 @@ if [[ ${here##*/} == slurm_script ]]; then
     here=$(scontrol show job "$SLURM_JOB_ID" | sed -n '0,/Command=/s/^ *Command=\([^ ]*\).*/\1/p')
 fi
 here=$(dirname "$(realpath "$here")")
+# Started anew, the service goes on with the copy that it made at first.
+kept=${PATHWAYS_HOME:-$HOME/pathways}/logs/${SLURM_JOB_ID:-none}/scripts
+[[ ! -d $kept ]] || here=$kept
 # shellcheck source=settings.sh
 source "$here/settings.sh"
 # shellcheck source=common.sh
@@ -244,6 +247,16 @@ remove_address() {
     fi
 }
 
+# A running service does not follow an update of the scripts: it and its workers use this copy.
+keep_scripts() {
+    if [[ ! -d $kept ]]; then
+        mkdir -p "$kept.new"
+        cp "$here"/*.sh "$kept.new"
+        mv "$kept.new" "$kept"
+    fi
+    here=$kept
+}
+
 # ---- The service -----------------------------------------------------------------------------------------------
 
 stop() {
@@ -270,7 +283,7 @@ declare -A servers=() slice_nodes=() slice_starts=() lost_nodes=()
 workers='' told='' address_written=no
 RM_IP=$(node_addresses "$SLURMD_NODENAME")
 PATHWAYS_LOGS=$PATHWAYS_HOME/logs/$SLURM_JOB_ID
-mkdir -p "$PATHWAYS_LOGS"
+keep_scripts
 say "Pathways service job $SLURM_JOB_ID on $SLURMD_NODENAME ($RM_IP); logs in $PATHWAYS_LOGS"
 check_ports
 check_sudo
