@@ -28,6 +28,7 @@ def manifest(settings: Settings, shape: SliceShape, scratch: str, client: Client
     """
     workload, runtime = settings.workload, settings.runtime
     head = names.coordinator(workload.name, workload.subdomain)
+    variables = containers.environment([], runtime.proxy.env)
     slices = ",".join([shape.instance_type] * (client.slices or settings.slices.count))
     return {
         "apiVersion": "batch/v1",
@@ -53,7 +54,7 @@ def manifest(settings: Settings, shape: SliceShape, scratch: str, client: Client
                             "name": "pathways-proxy",
                             "image": images.proxy_server(runtime),
                             "imagePullPolicy": "Always",
-                            "env": containers.environment([], runtime.proxy.env),
+                            **({"env": variables} if variables else {}),
                             "args": [
                                 *containers.proxy_arguments(settings, scratch, head),
                                 f"--virtual_slices={slices}",

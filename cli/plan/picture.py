@@ -158,7 +158,7 @@ def _head(root: Element, plan: Plan) -> float:
         boxes.insert(0, ("IFRT proxy", "takes the client's programs"))
         ports.insert(0, f":{endpoints.PROXY_PORT}")
     if mode == "batch":
-        boxes.insert(0, ("JAX client", str(settings.workload.image)))
+        boxes.insert(0, ("JAX client", str(settings.workload.image).rpartition("/")[2]))
         ports.insert(0, "")
     y = TOP
     if mode != "batch":
