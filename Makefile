@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed-$(firstword $(shell sha256sum requirements.lock))
 
 .DEFAULT_GOAL := help
-.PHONY: help up preview status outputs refresh down env tools test test-unit bench lint format lock clean-tools
+.PHONY: help up preview status outputs refresh down env tools test test-unit test-oracles docs bench lint format lock lock-oracles clean-tools
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -39,10 +39,17 @@ tools: $(INSTALLED) ## Build the Go programs that are missing
 	@$(RUN) -m rehearsal.tools
 
 test: test-unit tools ## Run all tests
-	$(RUN) -m pytest tests/rehearsal
+	$(RUN) -m pytest tests/rehearsal --numprocesses 2 --dist loadfile
 
 test-unit: $(INSTALLED) ## Run the tests that need no Go program
 	$(RUN) -m pytest tests --ignore tests/rehearsal --numprocesses auto
+
+test-oracles: $(INSTALLED) ## Compare with xpk and pathwaysutils (installs 1.1 GB once)
+	$(RUN) -m pytest -m oracles tests/oracles
+
+docs: $(INSTALLED) ## Write generated documents, pictures and golden files anew
+	UPDATE_GOLDEN=1 $(RUN) -m pytest --quiet tests/unit/cli/test_golden.py
+	$(RUN) -m policies.document > docs/policies.md
 
 bench: $(INSTALLED) ## Measure preview, up and make up
 	@$(RUN) -m bench
@@ -59,6 +66,10 @@ format: $(INSTALLED) ## Put the code into its usual form
 lock: ## Pin requirements.in anew (needs uv)
 	uv pip compile requirements.in --output-file requirements.lock --universal --python-version 3.11 \
 		--generate-hashes --no-strip-extras --no-emit-index-url --custom-compile-command 'make lock'
+
+lock-oracles: ## Pin requirements-oracles.in anew (needs uv)
+	uv pip compile requirements-oracles.in --output-file requirements-oracles.lock --universal --python-version 3.11 \
+		--generate-hashes --no-strip-extras --no-emit-index-url --custom-compile-command 'make lock-oracles'
 
 clean-tools: $(INSTALLED) ## Remove the built Go programs of every checkout
 	@$(RUN) -m rehearsal.tools --clean
