@@ -159,7 +159,7 @@ def _show(session: Session, target: Stack) -> None:
         if cluster["name"] == outputs["clusterName"]:
             view.write_kubeconfig(session, cluster, session.home.root / "kubeconfig")
             namespace, _, job_set = outputs["jobSet"].partition("/")
-            view.show(console, outputs, view.pods(view.client(session, cluster), namespace, job_set))
+            view.show(console, outputs, view.pods(view.api(session, cluster), namespace, job_set))
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from rehearsal.engine import layout
 from rehearsal.errors import RehearsalError
 from rehearsal.google.environment import variables as gcloud_variables
 from rehearsal.home import CHECKOUT, Home
+from rehearsal.kubernetes.runtime import KubernetesRuntime
 from rehearsal.processes import Processes, free_port, wait_for
 from rehearsal.tools import DEFAULT, Tools, official
 
@@ -40,7 +41,7 @@ class Session:
         """Start what is not running; says which server had died."""
         self.home.create()
         self._install_programs()
-        for name in self.processes.restart_dead():
+        for name in self._restart_dead():
             report(f"{name} was dead; started again")
         known = self.processes.get(GOOGLE)
         if known is None:
@@ -95,6 +96,14 @@ class Session:
         recovery.end_stragglers(self.home)
         self.processes.stop_all()
         shutil.rmtree(self.home.root, ignore_errors=True)
+
+    def _restart_dead(self) -> list[str]:
+        dead = [process.name for process in self.processes.all() if not process.alive]
+        if dead:
+            # A control plane's servers need one another, so they come back in order and are waited for.
+            KubernetesRuntime(self.home, self.tools).revive()
+            self.processes.restart_dead()
+        return dead
 
     def _google_answers(self) -> bool:
         try:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import kubernetes
 import yaml
 from rich.console import Console
 from rich.table import Table
 
 from pathways.kubeconfig import kubeconfig
 from rehearsal.errors import RehearsalError
+from rehearsal.kubernetes.api import Api
 from rehearsal.session import Session
 
 POOL_LABEL = "cloud.google.com/gke-nodepool"
@@ -52,32 +52,32 @@ def write_kubeconfig(session: Session, cluster: Mapping[str, Any], path: Path) -
     path.chmod(0o600)
 
 
-def client(session: Session, cluster: Mapping[str, Any]) -> kubernetes.client.ApiClient:
-    """A client of the rehearsed cluster's API server."""
+def api(session: Session, cluster: Mapping[str, Any]) -> Api:
+    """The rehearsed cluster's API server."""
     ca = session.home.root / f"{cluster['name']}.ca.pem"
     ca.write_bytes(base64.b64decode(cluster["masterAuth"]["clusterCaCertificate"]))
-    configuration = kubernetes.client.Configuration(host=f"https://{cluster['endpoint']}")
-    configuration.ssl_ca_cert = str(ca)
-    configuration.api_key = {"authorization": f"Bearer {session.home.token.read_text().strip()}"}
-    return kubernetes.client.ApiClient(configuration)
+    return Api(cluster["endpoint"], ca, session.home.token.read_text().strip())
 
 
-def pods(api: kubernetes.client.ApiClient, namespace: str, job_set: str) -> list[Pod]:
+def pods(api: Api, namespace: str, job_set: str) -> list[Pod]:
     """The pods of a JobSet, by job and index."""
-    core = kubernetes.client.CoreV1Api(api)
-    pool = {node.metadata.name: node.metadata.labels.get(POOL_LABEL, "") for node in core.list_node().items}
-    selector = f"jobset.sigs.k8s.io/jobset-name={job_set}"
-    found = [
-        Pod(
-            name=item.metadata.name,
-            job=item.metadata.labels["jobset.sigs.k8s.io/replicatedjob-name"],
-            index=int(item.metadata.labels["jobset.sigs.k8s.io/job-index"]),
-            phase=item.status.phase,
-            node=item.spec.node_name or "",
-            pool=pool.get(item.spec.node_name, ""),
+    pool = {
+        node["metadata"]["name"]: node["metadata"]["labels"].get(POOL_LABEL, "") for node in api.items("/api/v1/nodes")
+    }
+    path = f"/api/v1/namespaces/{namespace}/pods"
+    found = []
+    for item in api.items(path, labelSelector=f"jobset.sigs.k8s.io/jobset-name={job_set}"):
+        labels, node = item["metadata"]["labels"], item["spec"].get("nodeName", "")
+        found.append(
+            Pod(
+                name=item["metadata"]["name"],
+                job=labels["jobset.sigs.k8s.io/replicatedjob-name"],
+                index=int(labels["jobset.sigs.k8s.io/job-index"]),
+                phase=item["status"]["phase"],
+                node=node,
+                pool=pool.get(node, ""),
+            )
         )
-        for item in core.list_namespaced_pod(namespace, label_selector=selector).items
-    ]
     return sorted(found, key=lambda pod: (pod.job, pod.index, pod.name))
 
 

@@ -76,7 +76,7 @@ class Rehearsal:
     def pods(self, project: str = "example-ml", job_set: str = "pathways") -> list[view.Pod]:
         session = self.session()
         [cluster] = view.clusters(session, project)
-        return view.pods(view.client(session, cluster), "default", job_set)
+        return view.pods(view.api(session, cluster), "default", job_set)
 
     def _argv(self, arguments: tuple[str, ...]) -> list[str]:
         return [sys.executable, "-m", "rehearsal", *arguments]
