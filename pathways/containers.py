@@ -41,8 +41,10 @@ CLIENT_LIMITS = Limits(cpu=24, gigabytes=100)
 def head_limits(settings: Settings) -> tuple[int, int]:
     """vCPUs and GB of memory that a node of the head pool must hold.
 
-    In mode service the proxy is not part of the head pod, but one client's at least runs beside it.
+    In mode service the proxy is not part of the head pod: one client's at least runs beside it, or on another node.
     """
+    if settings.workload.mode == "service" and settings.head.node_count > 1:
+        return PROXY_LIMITS.cpu, PROXY_LIMITS.gigabytes
     present = [RESOURCE_MANAGER_LIMITS, PROXY_LIMITS]
     if settings.workload.mode == "batch":
         present.append(CLIENT_LIMITS)

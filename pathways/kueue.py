@@ -79,8 +79,17 @@ def _quota(flavor: str, chips: int, cpus: int, memory: str) -> dict[str, Any]:
     return {
         "name": flavor,
         "resources": [
-            {"name": "google.com/tpu", "nominalQuota": chips},
-            {"name": "cpu", "nominalQuota": cpus},
+            {"name": "google.com/tpu", "nominalQuota": _canonical(chips)},
+            {"name": "cpu", "nominalQuota": _canonical(cpus)},
             {"name": "memory", "nominalQuota": memory},
         ],
     }
+
+
+def _canonical(number: int) -> str:
+    """A Kubernetes quantity as Kueue writes it back; in any other form it would differ at the next `up`."""
+    for suffix in ("", "k", "M", "G"):
+        if number == 0 or number % 1000:
+            return f"{number}{suffix}"
+        number //= 1000
+    return f"{number}T"

@@ -16,7 +16,7 @@ from rich.console import Console
 from rehearsal import view
 from rehearsal.errors import RehearsalError
 from rehearsal.home import Home
-from rehearsal.project import StackFile, protected
+from rehearsal.project import StackFile, needs, protected
 from rehearsal.pulumi import Stack
 from rehearsal.session import Session
 from rehearsal.tools import Tools
@@ -34,7 +34,7 @@ def up(stack: StackName) -> None:
     session = _session()
     timings: dict[str, float] = {}
     with _timed(timings, "start of the rehearsal"):
-        _start(session)
+        _start(session, file)
     target = Stack(session, file)
     with _timed(timings, "the stack is made ready"):
         target.prepare()
@@ -68,7 +68,7 @@ def preview(stack: StackName, diff: Annotated[bool, typer.Option(help="Show ever
     """Show what `up` would change, and which property makes it replace something."""
     file = StackFile.find(stack)
     session = _session()
-    _start(session)
+    _start(session, file)
     target = Stack(session, file)
     target.prepare()
     _run(target, "preview", *(["--diff"] if diff else []))
@@ -106,7 +106,7 @@ def down(stack: StackName) -> None:
         if protection := protected(file):
             console.print(f"{file.name} is protected ({protection}): its rehearsal is discarded without a destroy.")
         else:
-            _start(session)
+            _start(session, file)
             target = Stack(session, file)
             target.prepare()
             target.recover(console.print)
@@ -128,9 +128,9 @@ def _session() -> Session:
     return Session(Home.default(), Tools.locate())
 
 
-def _start(session: Session) -> None:
+def _start(session: Session, file: StackFile) -> None:
     """Build what is not built, which takes long the first time, and start what does not run."""
-    session.build()
+    session.build(needs(file))
     with console.status("starting the rehearsal"):
         session.start(console.print)
 

@@ -41,6 +41,11 @@ class Home:
         return self.root / "clusters"
 
     @property
+    def trust(self) -> Path:
+        """Certificates of authorities that programs of the rehearsal trust as they trust the public ones."""
+        return self.root / "trust"
+
+    @property
     def pulumi(self) -> Path:
         """PULUMI_HOME of the rehearsal, so that the user's own is never touched."""
         return self.root / "pulumi"
@@ -71,6 +76,7 @@ class Home:
             self.logs,
             self.google,
             self.clusters,
+            self.trust,
             self.pulumi,
             self.backend,
             self.project,

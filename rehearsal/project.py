@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,12 @@ def protected(file: StackFile) -> str:
     return ""
 
 
+def needs(file: StackFile) -> list[str]:
+    """Programs that the stack's rehearsal needs beside those that every one does."""
+    config = _read(file.path).get("config")
+    return ["kueue"] if isinstance(config, dict) and _kueue_enabled(config) else []
+
+
 def lay(home: Home, tools: Tools, stack: StackFile) -> None:
     """Lay the project into the rehearsal: the program by links, so that it runs unmodified, and the stack's file."""
     for item in CHECKOUT.iterdir():
@@ -70,6 +77,9 @@ def lay(home: Home, tools: Tools, stack: StackFile) -> None:
             link.unlink()
     project = _read(CHECKOUT / "Pulumi.yaml")
     project["stackConfigDir"] = "stacks"
+    # Named here, they are used without a warning for each that they are not the official ones.
+    plugins = [{"name": name, "path": str(home.bin)} for name in ("gcp", "kubernetes")]
+    project["plugins"] = {"providers": plugins}
     project["runtime"]["options"]["virtualenv"] = sys.prefix
     _write(home.project / "Pulumi.yaml", project)
 
@@ -89,13 +99,17 @@ def lay(home: Home, tools: Tools, stack: StackFile) -> None:
 
 def _overlay(config: dict[str, Any], tools: Tools) -> None:
     """What a machine without the internet must take from elsewhere."""
-    jobset = config.get("pathways:jobset", {})
-    if isinstance(jobset, dict):
-        config["pathways:jobset"] = {
-            **jobset,
-            "chart": str(tools.share / "jobset" / "chart"),
-            "version": None,
-        }
+    charts = ["jobset", *(["kueue"] if _kueue_enabled(config) else [])]
+    for name in charts:
+        section = config.get(f"pathways:{name}", {})
+        if isinstance(section, dict):
+            chart = {"chart": str(tools.share / name / "chart"), "version": None}
+            config[f"pathways:{name}"] = {**section, **chart}
+
+
+def _kueue_enabled(config: Mapping[str, Any]) -> bool:
+    section = config.get("pathways:kueue")
+    return isinstance(section, dict) and bool(section.get("enabled"))
 
 
 def _read(path: Path) -> dict[str, Any]:

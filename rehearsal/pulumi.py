@@ -27,6 +27,8 @@ class Stack:
             **session.environment(),
             recovery.UPDATE_OF: str(session.home.root),
         }
+        # Set, it makes every run of the program compile the whole Google SDK anew.
+        self._environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
     def prepare(self) -> None:
         """Lay the project and create the stack where it does not exist yet."""

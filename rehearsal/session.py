@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import ssl
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import httpx
 
@@ -32,10 +33,13 @@ class Session:
         self.tools = tools
         self.processes = Processes(home.processes)
 
-    def build(self) -> None:
-        """Build the programs that are missing, with progress; what an official Pulumi brings is not built."""
+    def build(self, also: Iterable[str] = ()) -> None:
+        """Build the programs that are missing, with progress; what an official Pulumi brings is not built.
+
+        `also` are programs that a rehearsal does not always need.
+        """
         found = self._official()
-        self.tools.ensure([name for name in DEFAULT if not found or name not in found.provides])
+        self.tools.ensure([name for name in (*DEFAULT, *also) if not found or name not in found.provides])
 
     def start(self, report: Report) -> None:
         """Start what is not running; says which server had died."""
@@ -86,6 +90,8 @@ class Session:
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "1",
             "PULUMI_DISABLE_REGISTRY_RESOLVE": "1",
             "REHEARSAL_GOOGLE_URL": self.google_url,
+            # Go's programs, which read it, take these for public authorities (OpenSSL's know files by their hash).
+            "SSL_CERT_DIR": os.pathsep.join([str(self.home.trust), _public_authorities()]),
             "CLOUDSDK_CONFIG": str(self.home.root / "gcloud"),
             "KUBECONFIG": str(self.home.root / "kubeconfig"),
             **gcloud_variables(self.google_url),
@@ -125,6 +131,11 @@ class Session:
                 f'exec {shlex.join([sys.executable, "-P", "-c", code])} "$@"\n'
             )
             script.chmod(0o755)
+
+
+def _public_authorities() -> str:
+    """The folders of the authorities that this machine trusts."""
+    return os.environ.get("SSL_CERT_DIR") or ssl.get_default_verify_paths().openssl_capath
 
 
 _OURS: Mapping[str, str] = {

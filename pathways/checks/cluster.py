@@ -13,7 +13,7 @@ from pathways.checks.registry import Finding, gke_check
 from pathways.machines import cpu_machine
 from pathways.settings import Settings
 
-# The head pod's limits of CPU and memory must leave this much of its node to the system and to node agents.
+# Of what GKE leaves to pods, the limits of the head pod must leave this much to node agents.
 SYSTEM_VCPUS = 1
 SYSTEM_GIB = 1
 # Google's limit for maintenance exclusions that stop every upgrade.
@@ -151,18 +151,20 @@ def _head_fits(settings: Settings) -> Iterator[Finding]:
         return
     cpus, gigabytes = containers.head_limits(settings)
     gib = gigabytes * 1e9 / 2**30
-    if cpus + SYSTEM_VCPUS > machine.vcpus or gib + SYSTEM_GIB > machine.memory_gib:
+    if cpus + SYSTEM_VCPUS > machine.allocatable_vcpus or gib + SYSTEM_GIB > machine.allocatable_gib:
         yield Finding(
             path,
             f"{_what_runs_there(settings)} {cpus} vCPUs and {gib:.0f} GiB on one node; {machine.name} has "
-            f"{machine.vcpus} and {machine.memory_gib}, of which the system takes some",
+            f"{machine.vcpus} and {machine.memory_gib}, of which GKE leaves {machine.allocatable_vcpus:.1f} and "
+            f"{machine.allocatable_gib:.0f} to pods",
             "use n2-standard-64 or larger",
         )
 
 
 def _what_runs_there(settings: Settings) -> str:
     if settings.workload.mode == "service":
-        return "the resource manager and the proxy of one client need"
+        alone = settings.head.node_count > 1
+        return "the proxy of one client needs" if alone else "the resource manager and the proxy of one client need"
     return "the head pod needs"
 
 

@@ -11,10 +11,14 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a control plane answers: "HOST:PORT", and the PEM of the CA that signed its certificate."""
+    """Where a control plane answers: "HOST:PORT", and the PEM of the CA that signed its certificate.
+
+    `dns`: where it answers by name, "NAME:PORT" with a certificate of a public authority; "" where it does not.
+    """
 
     address: str
     ca_pem: str
+    dns: str = ""
 
 
 class ClusterRuntime(Protocol):

@@ -96,7 +96,7 @@ class Api:
             raise
 
     def items(self, path: str, **query: str) -> list[Json]:
-        """The objects of a collection. `query`: labelSelector; resourceVersion="0": as a cache has them."""
+        """The objects of a collection. `query`: labelSelector, fieldSelector; resourceVersion="0": as a cache has them."""
         items: list[Json] = self._send("GET", path, query=query)["items"]
         return items
 

@@ -29,6 +29,8 @@ FIRST_SERVICE = "34.118.224.1"
 ADVERTISED = "172.16.0.2"
 # Requests per second for a controller. With the defaults (20, 50 at most) a thousand pods take minutes.
 QPS, BURST = 500, 1000
+# Stands for the name of GKE's DNS endpoint: one that every machine resolves to itself.
+DNS_NAME = "localhost"
 START_SECONDS = 90.0
 # An API server that anyone still watches takes a minute to leave; a deleted cluster has nothing to save.
 DELETE_SECONDS = 3.0
@@ -66,6 +68,11 @@ class ControlPlane:
     def address(self) -> str:
         """The API server's "HOST:PORT"."""
         return f"127.0.0.1:{self.ports.api_server}"
+
+    @property
+    def dns(self) -> str:
+        """The API server's "NAME:PORT", with a certificate that programs of the rehearsal trust by themselves."""
+        return f"{DNS_NAME}:{self.ports.api_server}"
 
     @property
     def ca_pem(self) -> str:
@@ -106,7 +113,12 @@ class ControlPlane:
         """End every process of the cluster and remove its files."""
         for process in reversed(self._processes.all(f"{self.key}/")):
             self._processes.stop(process.name, DELETE_SECONDS)
+        self._public_authority.unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def _public_authority(self) -> Path:
+        return self._home.trust / f"{self.key}.crt"
 
     def _start(self, name: str, argv: list[str], *, cwd: Path, env: dict[str, str] | None = None) -> Process:
         if not Path(argv[0]).exists():
@@ -125,11 +137,16 @@ class ControlPlane:
         self._home.create()
         self.folder.mkdir(parents=True, exist_ok=True)
         authority = Authority.new(f"{self.key} ca")
-        names = ["localhost", *(f"kubernetes{end}" for end in ("", ".default", ".default.svc"))]
+        names = [f"kubernetes{end}" for end in ("", ".default", ".default.svc")]
         server = authority.issue("kube-apiserver", names, ["127.0.0.1", FIRST_SERVICE, ADVERTISED])
         self._write("ca.crt", authority.certificate)
         self._write("server.crt", server.certificate)
         self._write("server.key", server.key)
+        public = Authority.new(f"{self.key} public")
+        self._public_authority.write_text(public.certificate)
+        by_name = public.issue(DNS_NAME, [DNS_NAME])
+        self._write("dns.crt", by_name.certificate)
+        self._write("dns.key", by_name.key)
         self._write("service-accounts.key", new_signing_key())
         self._write("tokens.csv", f'{self._home.token.read_text()},rehearsal,rehearsal,"system:masters"\n')
         self._write("egress.yaml", yaml.safe_dump(_egress()))
@@ -182,6 +199,7 @@ class ControlPlane:
             f"--advertise-address={ADVERTISED}",
             "--tls-cert-file=server.crt",
             "--tls-private-key-file=server.key",
+            f"--tls-sni-cert-key=dns.crt,dns.key:{DNS_NAME}",
             "--token-auth-file=tokens.csv",
             "--authorization-mode=Node,RBAC",
             "--service-account-key-file=service-accounts.key",

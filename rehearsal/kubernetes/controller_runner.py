@@ -13,7 +13,7 @@ import httpx
 import yaml
 
 from rehearsal.kubernetes.api import Api, each
-from rehearsal.kubernetes.controllers import SERVING, Controller, LocalPorts, rehearsed_config
+from rehearsal.kubernetes.controllers import SERVING, Controller, LocalPorts, decoded, rehearsed_config
 from rehearsal.kubernetes.egress import Address
 from rehearsal.kubernetes.webhooks import serving_certificate, trust
 from rehearsal.processes import Process, Processes, free_port
@@ -108,6 +108,8 @@ class ControllerRunner:
             return False
         services = self._services(controller)
         running = running or self._start(controller, services)
+        if running and controller.makes_certificates:
+            self._mount_certificate(running)
         if running is None or not _healthy(running.ports.health):
             return False
         self._announce(running, services, placed)
@@ -123,7 +125,8 @@ class ControllerRunner:
         certificates = folder / "certificates"
         certificates.mkdir(parents=True, exist_ok=True)
         ca = None
-        if secret := controller.certificate_secret(config):
+        secret = controller.certificate_secret(config)
+        if secret and not controller.makes_certificates:
             names = [service["metadata"]["name"] for service in services]
             issued = serving_certificate(self._api, (controller.namespace, secret), names)
             if issued is None:
@@ -132,7 +135,7 @@ class ControllerRunner:
             (certificates / "tls.crt").write_text(pair.certificate)
             (certificates / "tls.key").write_text(pair.key)
         ports = LocalPorts(webhook=free_port(), health=free_port())
-        (folder / "config.yaml").write_text(rehearsed_config(text, ports, certificates))
+        (folder / "config.yaml").write_text(rehearsed_config(controller.program, text, ports, certificates))
         (folder / "kubeconfig").write_text(self._kubeconfig_of(controller))
         process = self._processes.start(
             controller.name,
@@ -144,6 +147,16 @@ class ControllerRunner:
         log.info("%s started: %s", controller.name, controller.program)
         self._running[controller.name] = _Running(controller, config, ports, ca, process)
         return self._running[controller.name]
+
+    def _mount_certificate(self, running: _Running) -> None:
+        """Put the Secret that the program fills itself where it reads it, as a kubelet does."""
+        controller = running.controller
+        name = controller.certificate_secret(running.config)
+        found = self._api.get(f"/api/v1/namespaces/{controller.namespace}/secrets/{name}") if name else None
+        for key, value in decoded(found or {}).items():
+            file = self._folder / controller.name / "certificates" / key
+            if not file.exists() or file.read_text() != value:
+                file.write_text(value)
 
     def _announce(self, running: _Running, services: list[Json], placed: list[Json]) -> None:
         """A program serves: its routes to the proxy, its CA to its callers, its pods ready."""

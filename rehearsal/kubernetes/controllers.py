@@ -14,6 +14,13 @@ Json = dict[str, Any]
 # API groups by program; a program has the last part of its image's name, also among the built tools.
 # A program that starts before its API is served looks for it again only ten seconds later.
 PROGRAMS = {"jobset": "jobset.x-k8s.io", "kueue": "kueue.x-k8s.io"}
+# Settings by program that a rehearsal must change.
+# JobSet: its certificate is issued from outside (webhooks.py), since the path where it waits for its own is fixed,
+# and two rehearsals would share it. Kueue: the server of its visibility API keeps its certificate at a fixed path too.
+SETTINGS: dict[str, dict[str, Json]] = {
+    "jobset": {"internalCertManagement": {"enable": False}},
+    "kueue": {"featureGates": {"VisibilityOnDemand": False}},
+}
 # Annotation on a pod of such a Deployment, once its program serves; until then the pod is not ready.
 SERVING = "rehearsal.pathways/serving"
 # controller-runtime's defaults: where the webhooks' certificate lies, and their port.
@@ -61,6 +68,11 @@ class Controller:
     def api_group(self) -> str:
         """The API group that must be served before the program starts."""
         return PROGRAMS[self.program]
+
+    @property
+    def makes_certificates(self) -> bool:
+        """Whether it fills the Secret of its webhooks' certificate itself."""
+        return "internalCertManagement" not in SETTINGS[self.program]
 
     @property
     def generation(self) -> tuple[str, int]:
@@ -164,12 +176,11 @@ def program_of(image: str) -> str | None:
     return name if name in PROGRAMS else None
 
 
-def rehearsed_config(text: str, ports: LocalPorts, certificates: Path) -> str:
+def rehearsed_config(program: str, text: str, ports: LocalPorts, certificates: Path) -> str:
     """A controller's configuration with what one machine and a single process of it make necessary.
 
     It listens on loopback and free ports. Leader election is off, since a restarted process would wait for
-    the lease of the dead one. Its certificate is issued and put in place from outside (webhooks.py), since
-    the path at which JobSet would wait for its own is fixed, and two rehearsals would share it.
+    the lease of the dead one.
     """
     config: Json = yaml.safe_load(text) or {}
     changes: dict[str, Json] = {
@@ -177,7 +188,7 @@ def rehearsed_config(text: str, ports: LocalPorts, certificates: Path) -> str:
         "health": {"healthProbeBindAddress": f"127.0.0.1:{ports.health}"},
         "metrics": {"bindAddress": "0"},
         "leaderElection": {"leaderElect": False},
-        "internalCertManagement": {"enable": False},
+        **SETTINGS[program],
     }
     return str(yaml.safe_dump(config | {key: _part(config, key) | part for key, part in changes.items()}))
 

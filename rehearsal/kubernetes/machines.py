@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pathways.machines import cpu_machine
+from pathways.machines import cpu_machine, reserved_mib, reserved_millicpus
 from pathways.tpu import catalogue
 
 # Shared-core types, whose names do not say their size: vCPUs and GiB.
@@ -52,28 +52,3 @@ class Machine:
         tpus = {"google.com/tpu": str(self.chips)} if self.chips else {}
         cpu = f"{millicpus}m" if millicpus % 1000 else str(millicpus // 1000)
         return {"cpu": cpu, "memory": f"{mib}Mi", "ephemeral-storage": "98Gi", "hugepages-2Mi": "0", **tpus}
-
-
-def reserved_millicpus(vcpus: int) -> int:
-    """CPU that GKE keeps for itself: 6% of the first core, 1% of the second, 0.5% of two more, 0.25% beyond.
-
-    Source: "Plan node sizes", GKE documentation; so for the memory.
-    """
-    return int(sum(1000 * share * _within(vcpus, low, high) for low, high, share in _CPU_SHARES))
-
-
-def reserved_mib(mib: int) -> int:
-    """Memory that GKE keeps for itself, in MiB, the 100 MiB below which the kubelet evicts included."""
-    if mib < 1024:
-        return 255 + 100
-    shares = (share * _within(mib, low * 1024, high * 1024) for low, high, share in _MEMORY_SHARES)
-    return 100 + int(sum(shares))
-
-
-_ALL = 1 << 40
-_CPU_SHARES = ((0, 1, 0.06), (1, 2, 0.01), (2, 4, 0.005), (4, _ALL, 0.0025))
-_MEMORY_SHARES = ((0, 4, 0.25), (4, 8, 0.20), (8, 16, 0.10), (16, 128, 0.06), (128, _ALL, 0.02))
-
-
-def _within(amount: int, low: int, high: int) -> int:
-    return max(0, min(amount, high) - low)

@@ -1,7 +1,8 @@
 """What nodes do and kwok leaves out, one process per cluster: `python -m rehearsal.kubernetes.node_services`.
 
-It is the way by which the API server reaches Services (egress.py), and it runs the programs of Deployments
-that run for real (controller_runner.py).
+It is the way by which the API server reaches Services (egress.py), it runs the programs of Deployments that run
+for real (controller_runner.py), and it stands in for GKE's controllers of load balancers (load_balancers.py) and
+of node pools that scale themselves (autoscaler.py).
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ import contextlib
 import logging
 import os
 import signal
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rehearsal.errors import RehearsalError
 from rehearsal.kubernetes.api import Api, UnreachableError
+from rehearsal.kubernetes.autoscaler import Autoscaler
 from rehearsal.kubernetes.controller_runner import ControllerRunner
 from rehearsal.kubernetes.egress import READY, SOCKET, EgressProxy
+from rehearsal.kubernetes.load_balancers import LoadBalancers
 
 log = logging.getLogger("node-services")
 BUSY_SECONDS = 0.15
@@ -37,11 +41,15 @@ def main() -> None:
     os.chdir(folder)
     with Api.of(arguments.kubeconfig) as api:
         runner = ControllerRunner(api, arguments.kubeconfig, folder / "controllers", arguments.programs, arguments.logs)
-        asyncio.run(serve(runner, Path(SOCKET), Path(READY)))
+        beside = [LoadBalancers(api).step, Autoscaler(api, folder).step]
+        asyncio.run(serve(runner, beside, Path(SOCKET), Path(READY)))
 
 
-async def serve(runner: ControllerRunner, socket: Path, ready: Path) -> None:
-    """Serve until SIGTERM or SIGINT, then end every controller. `ready` gets this process's id first."""
+async def serve(runner: ControllerRunner, beside: Sequence[Callable[[], None]], socket: Path, ready: Path) -> None:
+    """Serve until SIGTERM or SIGINT, then end every controller. `ready` gets this process's id first.
+
+    `beside` are steps of controllers that need no process of their own.
+    """
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
@@ -50,7 +58,9 @@ async def serve(runner: ControllerRunner, socket: Path, ready: Path) -> None:
     try:
         await asyncio.to_thread(runner.stop)  # what an earlier, killed process of this kind left behind
         while not ended.is_set():
-            settled = await asyncio.to_thread(_step, runner)
+            settled = await asyncio.to_thread(_step, runner.step)
+            for step in beside:
+                await asyncio.to_thread(_step, step)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(ended.wait(), IDLE_SECONDS if settled else BUSY_SECONDS)
     finally:
@@ -58,9 +68,9 @@ async def serve(runner: ControllerRunner, socket: Path, ready: Path) -> None:
         server.close()
 
 
-def _step(runner: ControllerRunner) -> bool:
+def _step(step: Callable[[], bool | None]) -> bool:
     try:
-        return runner.step()
+        return step() is not False
     except UnreachableError:
         return True  # the API server is starting or restarting, and its own log says why
     except RehearsalError as error:

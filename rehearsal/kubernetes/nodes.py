@@ -14,6 +14,7 @@ from rehearsal.kubernetes.machines import Machine
 Json = dict[str, Any]
 POOL = "cloud.google.com/gke-nodepool"
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+ZONE = "topology.kubernetes.io/zone"
 # GKE's own annotations, by which it knows what of a node's labels and taints came from the pool.
 APPLIED_LABELS = "node.gke.io/last-applied-node-labels"
 APPLIED_TAINTS = "node.gke.io/last-applied-node-taints"
@@ -138,7 +139,7 @@ class NodePool:
                     **self.labels,
                     "kubernetes.io/hostname": name,
                     "topology.kubernetes.io/region": zone.rpartition("-")[0],
-                    "topology.kubernetes.io/zone": zone,
+                    ZONE: zone,
                     "topology.gke.io/zone": zone,
                     "failure-domain.beta.kubernetes.io/region": zone.rpartition("-")[0],
                     "failure-domain.beta.kubernetes.io/zone": zone,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from rehearsal.errors import RehearsalError
 from rehearsal.google.runtime import Endpoint
 from rehearsal.home import Home
-from rehearsal.kubernetes import pools
+from rehearsal.kubernetes import autoscaler, pools
+from rehearsal.kubernetes.autoscaler import AutoscaledPools
 from rehearsal.kubernetes.control_plane import ControlPlane
 from rehearsal.kubernetes.nodes import NodePool, Placement
 
@@ -31,7 +32,7 @@ class KubernetesRuntime:
         with self._lock(key):
             plane = self._plane(key)
             plane.start()
-            return Endpoint(plane.address, plane.ca_pem)
+            return Endpoint(plane.address, plane.ca_pem, plane.dns)
 
     def revive(self) -> None:
         """Start again what is dead of any cluster, in order, and wait until each cluster takes pods."""
@@ -52,16 +53,21 @@ class KubernetesRuntime:
             if not plane.exists:
                 raise RehearsalError(f"No cluster {key} for node pool {pool['name']}; create the cluster first")
             cluster = key.removeprefix(f"{project}_{location}_")
-            with plane.api() as api:
+            scaled = AutoscaledPools(plane.folder)
+            with plane.api() as api, scaled.lock():
                 placement = Placement(project, location, cluster)
-                pools.apply(api, NodePool(pool, placement, f"{api.version()}-gke.1000000"), zones)
+                made = NodePool(pool, placement, f"{api.version()}-gke.1000000")
+                pools.apply(api, made, autoscaler.sizes(api, made, zones))
+                scaled.keep(made)
 
     def delete_pool(self, key: str, pool_name: str) -> None:
         """Remove the Nodes of a pool and the pods on them."""
         with self._lock(key):
             plane = self._plane(key)
             if plane.exists:
-                with plane.api() as api:
+                scaled = AutoscaledPools(plane.folder)
+                with plane.api() as api, scaled.lock():
+                    scaled.forget(pool_name)
                     pools.delete(api, pool_name)
 
     def _plane(self, key: str) -> ControlPlane:

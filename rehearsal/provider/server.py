@@ -12,7 +12,10 @@ from typing import Any, TypeVar
 
 import grpc
 from google.protobuf import any_pb2, empty_pb2
-from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
+
+# Pulumi's own copy of this message cannot be loaded in a process that has Google's.
+from google.rpc import status_pb2
+from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
 from rehearsal.provider import check, schema
 from rehearsal.provider.facts import Facts

@@ -57,7 +57,8 @@ def _write(
         field = _relative(facts, here)
         target = top if field.startswith("/") else into
         written = _written(known.type, facts, here, value, top)
-        if written is not _ABSENT:
+        # The real provider's requests leave out empty strings, as its Go types say `omitempty`.
+        if written is not _ABSENT and written != "":
             place(target, field.lstrip("/"), written)
 
 

@@ -127,11 +127,7 @@ class SlurmCluster:
         return dict(line.split() for line in listing.splitlines())
 
     def lose(self, name: str) -> None:
-        """Take a node away with all that runs on it, as a preemption does. Slurm finds out within half a minute.
-
-        Telling Slurm by `scontrol update state=down` would be quicker, but Slurm 22.05 then frees the node's job
-        twice and loses count of the node.
-        """
+        """Take a node away with all that runs on it, as a preemption does. Slurm finds out within half a minute."""
         self.nodes.kill(name)
 
     def _answers(self) -> bool:

@@ -33,7 +33,6 @@ def write(folder: Path, cluster: Description) -> None:
     for name, daemon in (("slurm.conf", True), ("client.conf", False)):
         (folder / name).write_text(_slurm_conf(folder, cluster, daemon))
     (folder / "topology.conf").write_text(_topology(cluster))
-    (folder / "gres.conf").write_text(_gres(cluster))
     (folder / "hosts").write_text(_hosts(cluster))
     _programs(folder)
 
@@ -67,14 +66,6 @@ def _topology(cluster: Description) -> str:
             lines.append(f"SwitchName={switch} Nodes={_names(members[start : start + node_set.block])}")
     lines.append(f"SwitchName=spine Switches={','.join(switches)}")
     return "\n".join(lines) + "\n"
-
-
-def _gres(cluster: Description) -> str:
-    return "".join(
-        f"NodeName={node.name} Name=tpu Type={node.node_set.tpu} Count={node.node_set.chips}\n"
-        for node in cluster.nodes()
-        if node.node_set.tpu
-    )
 
 
 def _hosts(cluster: Description) -> str:

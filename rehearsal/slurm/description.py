@@ -16,8 +16,8 @@ _PER_THIRD_OCTET = 250
 class NodeSet:
     """Nodes of one kind. `block` nodes at a time are close to each other, as the VMs of a TPU slice are.
 
-    `static` nodes run from the start; the `dynamic` ones after them are made when a job wants them.
-    Memory in MiB.
+    `static` nodes run from the start; the `dynamic` ones after them are made when a job wants them. `tpu` is the
+    generation of TPU nodes. Memory in MiB.
     """
 
     name: str
@@ -27,7 +27,6 @@ class NodeSet:
     memory: int
     block: int = 1
     tpu: str | None = None
-    chips: int = 0
 
     @property
     def count(self) -> int:

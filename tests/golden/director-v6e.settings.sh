@@ -3,17 +3,23 @@
 
 # A variable of the same name that is set at submission wins, as in
 #   SLICE_SHAPE=2x4 MAX_SLICES=1 sbatch start_pathways.sh
-: "${SLICE_SHAPE:=2x4}"      # chips along each axis of one slice
-: "${MIN_SLICES:=1}"        # slices that must run before clients are let in
-: "${MAX_SLICES:=2}"        # slices that Pathways asks for
-: "${GCS_BUCKET:=example-ml-director-v6e-scratch}"            # scratch bucket, without gs://
-: "${PATHWAYS_HOME:=$HOME/pathways}"       # images, logs, Python environment and cluster.env
+
+# Chips along each axis of one slice.
+: "${SLICE_SHAPE:=2x4}"
+# Slices that must run before clients are let in, and slices that Pathways asks for.
+: "${MIN_SLICES:=1}"
+: "${MAX_SLICES:=2}"
+# The scratch bucket, without gs://
+: "${GCS_BUCKET:=example-ml-director-v6e-scratch}"
+# Images, logs, Python environment and cluster.env.
+: "${PATHWAYS_HOME:=$HOME/pathways}"
 
 # What the cluster has.
 CPU_PARTITION=cpu
 TPU_PARTITION=tpu
 TPU_NODES=4
-ACCELERATOR=v6e              # as sbatch --layout names it
+# As sbatch --layout and as Pathways name the TPUs.
+ACCELERATOR=v6e
 INSTANCE_TYPE_PREFIX=tpuv6e
 CHIPS_PER_HOST_BOUNDS=2,2,1
 METRICS_PORTS=8431,8432,8433,8434
@@ -31,4 +37,5 @@ SERVER_IMAGE=us-docker.pkg.dev/cloud-tpu-v2-images/pathways/server:20261103-jax_
 PROXY_IMAGE=us-docker.pkg.dev/cloud-tpu-v2-images/pathways/proxy_server:20261103-jax_0.11.1
 PROXY_PORT=29000
 RESOURCE_MANAGER_PORT=29001
-HEAD_PORTS="29000 29001 29002"  # every port that must be free on the CPU node
+# Every port that must be free on the CPU node.
+HEAD_PORTS="29000 29001 29002"

@@ -16,8 +16,9 @@ source "$here/settings.sh"
 # shellcheck source=common.sh
 source "$here/common.sh"
 
-CRASH_SECONDS=60   # a slice that ends sooner has crashed
-MOST_CRASHES=5     # in a row
+# A slice that ends sooner has crashed; after so many crashes in a row it stays down.
+CRASH_SECONDS=60
+MOST_CRASHES=5
 
 [[ -n ${PATHWAYS_SERVICE_JOB:-} ]] ||
     fail "this script belongs to a Pathways service and cannot be submitted alone" "sbatch start_pathways.sh"
@@ -61,7 +62,8 @@ end_with_service &
 # Whoever cancels the job wants it to end, not to come back.
 trap 'exit 0' TERM INT
 code=0
-# Stated again, so that a node too few is an error and not two workers on one node.
-srun --nodes="$SLURM_JOB_NUM_NODES" --ntasks-per-node=1 --label --kill-on-bad-exit=1 \
+# Stated again, so that a node too few is an error: soon, and not two workers on one node.
+srun --nodes="$SLURM_JOB_NUM_NODES" --ntasks-per-node=1 --immediate=60 --label --kill-on-bad-exit=1 \
     bash "$here/run_worker.sh" || code=$?
-requeue "$code"
+# Where Slurm ends or requeues the task itself, as after the loss of a node, there is nothing left to do.
+[[ $(job_state "$task") != RUNNING ]] || requeue "$code"

@@ -173,7 +173,7 @@ watch_slices() {
         PENDING)
             listing+=" ($reason)"
             # Slurm holds a job whose nodes went away while they started it.
-            [[ $reason != *launch*failed* ]] || scontrol release "${workers}_$index" || true
+            [[ ${reason,,} != *@(launch*failed|requeue)* ]] || release_slice "$index"
             ;;
         esac
     done < <(sort --numeric-sort <<<"$tasks")
@@ -184,6 +184,12 @@ watch_slices() {
             "read $PATHWAYS_LOGS/slice-*.log"
     power_down_lost_nodes
     ((running < MIN_SLICES)) || write_address
+}
+
+release_slice() {
+    local task=${workers}_$1
+    scontrol release "$task" 2>/dev/null || sudo -n "$(command -v scontrol)" release "$task" 2>/dev/null ||
+        tell "slice $1 is held and cannot be released; to do: let an administrator run scontrol release $task"
 }
 
 # Says a thing when it is new.

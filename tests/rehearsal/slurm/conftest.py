@@ -15,7 +15,7 @@ from tests.rehearsal.slurm.site import Site
 from tests.unit.slurm.example import service
 
 CPU = NodeSet("cpu", static=1, dynamic=0, cpus=64, memory=256_000)
-TPU = NodeSet("tpu", static=4, dynamic=0, cpus=180, memory=720_000, block=2, tpu="v6e", chips=4)
+TPU = NodeSet("tpu", static=4, dynamic=0, cpus=180, memory=720_000, block=2, tpu="v6e")
 PARTITIONS = (Partition("cpu", ("cpu",)), Partition("tpu", ("tpu",), exclusive=True))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import re
 import socket
@@ -97,7 +98,11 @@ class Site:
     def slices(self) -> dict[int, tuple[str, int, str]]:
         """State, restarts and nodes of every slice, by index."""
         shown = self.cluster.run(
-            "squeue", "--noheader", "--array", "--partition=tpu", "--Format=ArrayTaskID:|,State:|,RestartCnt:|,NodeList:|"
+            "squeue",
+            "--noheader",
+            "--array",
+            "--partition=tpu",
+            "--Format=ArrayTaskID:|,State:|,RestartCnt:|,NodeList:|",
         )
         rows = (line.split("|") for line in shown.stdout.splitlines())
         return {int(row[0]): (row[1], int(row[2]), row[3]) for row in rows}
@@ -108,12 +113,10 @@ class Site:
     def clean(self) -> None:
         """Ends every job and brings every node back."""
         (self.cluster.folder / "no-sudo").unlink(missing_ok=True)
-        self.cluster.run("scancel", "--user=root")
+        self.cluster.run("scancel", f"--user={getpass.getuser()}")
         self.wait(lambda: not self.cluster.run("squeue", "--noheader").stdout.strip(), "the jobs end")
         nodes = self.cluster.nodes
-        self.wait(
-            lambda: not any(state[-1] in "%!#" for state in self.cluster.states().values()), "nodes settle"
-        )
+        self.wait(lambda: not any(state[-1] in "%!#" for state in self.cluster.states().values()), "nodes settle")
         for node in self.cluster.description.nodes():
             if self.cluster.states()[node.name].startswith(("down", "drain")):
                 nodes.boot(node)

@@ -64,7 +64,7 @@ def test_without_sudo_nothing_is_powered_down_and_that_is_said(site: Site) -> No
     assert "roles/compute.osAdminLogin" in job.log
     site.cluster.lose("pw-tpu-0")
     job.said("not powered down, for want of passwordless sudo")
-    assert site.cluster.states()["pw-tpu-1"] == "idle"
+    assert site.cluster.states()["pw-tpu-1"] in ("idle", "completing")
 
 
 def test_a_service_whose_node_is_lost_starts_anew_with_new_workers(site: Site) -> None:

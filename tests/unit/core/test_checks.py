@@ -134,7 +134,13 @@ CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
         "head-fits",
         {"pathways:workload": {"mode": "service"}, "pathways:head": {"machineType": "n2-standard-16"}},
         "pathways:head.machineType",
-        {"pathways:workload": {"mode": "service"}, "pathways:head": {"machineType": "n2-standard-32"}},
+        {"pathways:workload": {"mode": "service"}, "pathways:head": {"machineType": "n2-standard-32", "nodeCount": 2}},
+    ),
+    (
+        "head-fits",
+        {"pathways:head": {"machineType": "n2-standard-32"}},
+        "pathways:head.machineType",
+        {"pathways:head": {"machineType": "n2-highmem-32"}},
     ),
     (
         "head-fits",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from cryptography import x509
 
 from rehearsal.errors import RehearsalError
 from rehearsal.home import Home
@@ -83,3 +84,17 @@ def test_nodes_for_a_cluster_that_does_not_exist_are_refused(home: Home) -> None
     with pytest.raises(RehearsalError, match="create the cluster first"):
         runtime.apply_pool(KEY, {"name": "cpu-np"}, {"us-east5-b": 1}, "example-ml", "us-east5")
     runtime.delete_pool(KEY, "cpu-np")
+
+
+def test_by_name_the_api_server_has_a_certificate_of_an_authority_that_is_not_the_clusters(
+    plane: ControlPlane, home: Home
+) -> None:
+    files = prepared(plane)
+    [public] = home.trust.iterdir()
+    assert plane.dns.partition(":")[0] == "localhost"
+    by_name = x509.load_pem_x509_certificate(files["dns.crt"].encode())
+    by_name.verify_directly_issued_by(x509.load_pem_x509_certificate(public.read_bytes()))
+    with pytest.raises(ValueError):
+        by_name.verify_directly_issued_by(x509.load_pem_x509_certificate(files["ca.crt"].encode()))
+    plane.delete()
+    assert list(home.trust.iterdir()) == []

@@ -177,3 +177,21 @@ def test_stopping_ends_programs_that_an_earlier_runner_started(
     )
     later.stop()
     assert alive(runner) == []
+
+
+def test_a_program_that_fills_its_secret_finds_it_where_a_pod_would_mount_it(
+    cluster: FakeApi, runner: ControllerRunner, tmp_path: Path
+) -> None:
+    for suffix in ("", ".ready"):
+        (tmp_path / f"jobset{suffix}").rename(tmp_path / f"kueue{suffix}")
+    deployment = cluster.objects[DEPLOYMENT]
+    deployment["spec"]["template"]["spec"]["containers"][0]["image"] = "registry.example/kueue/kueue:v0.17.0"
+    cluster.groups.add("kueue.x-k8s.io")
+    until(runner.step)
+    secret = cluster.objects["/api/v1/namespaces/jobset-system/secrets/jobset-webhook-server-cert"]
+    assert secret["data"]["tls.crt"] == "", "its own to fill"
+    secret["data"]["tls.crt"] = "Y2VydGlmaWNhdGU="
+    changed(cluster)
+    until(runner.step)
+    mounted = tmp_path / "controllers" / "jobset-system" / "jobset-controller" / "certificates" / "tls.crt"
+    assert mounted.read_text() == "certificate"

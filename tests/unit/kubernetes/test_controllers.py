@@ -70,13 +70,22 @@ def test_the_program_acts_as_the_service_account_of_its_pods() -> None:
 
 
 def test_settings_of_the_config_map_are_kept_but_for_what_one_machine_makes_necessary() -> None:
-    config = yaml.safe_load(rehearsed_config(samples.CONFIG, PORTS, Path("/run/certificates")))
+    config = yaml.safe_load(rehearsed_config("jobset", samples.CONFIG, PORTS, Path("/run/certificates")))
     assert config["clientConnection"] == {"qps": 500, "burst": 500}
     assert config["internalCertManagement"]["webhookServiceName"] == "jobset-webhook-service"
     assert config["internalCertManagement"]["enable"] is False
     assert config["webhook"] == {"host": "127.0.0.1", "port": 30001, "certDir": "/run/certificates"}
     assert config["health"]["healthProbeBindAddress"] == "127.0.0.1:30002"
     assert config["leaderElection"]["leaderElect"] is False
+
+
+def test_kueue_makes_its_certificate_itself_and_serves_nothing_at_a_fixed_place() -> None:
+    config = yaml.safe_load(
+        rehearsed_config("kueue", "featureGates: {TASFailedNodeReplacement: true}", PORTS, Path("/c"))
+    )
+    assert config["featureGates"] == {"TASFailedNodeReplacement": True, "VisibilityOnDemand": False}
+    assert config["webhook"]["certDir"] == "/c"
+    assert "internalCertManagement" not in config
 
 
 def test_the_webhook_service_leads_to_the_programs_webhook_port() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rehearsal.kubernetes.machines import Machine, reserved_mib, reserved_millicpus
+from pathways.machines import reserved_mib, reserved_millicpus
+from rehearsal.kubernetes.machines import Machine
 
 
 def test_a_cpu_machine_type_has_the_size_its_name_says() -> None:

@@ -8,8 +8,11 @@ from typing import Any
 
 import grpc
 import pytest
+
+# Pulumi's own copy of this message cannot be loaded in a process that has Google's.
+from google.rpc import status_pb2
 from pulumi.runtime.proto import provider_pb2 as messages
-from pulumi.runtime.proto import provider_pb2_grpc, status_pb2
+from pulumi.runtime.proto import provider_pb2_grpc
 
 from rehearsal.provider import server
 from rehearsal.provider.google import Google

@@ -81,3 +81,9 @@ def test_what_google_never_answers_stays_as_it_was_stated() -> None:
     }
     kept = keep_stated(load(CLUSTER), all_facts()[CLUSTER], {"name": "c"}, stated)
     assert kept == {"name": "c", "deletionProtection": False, "minMasterVersion": "1.35", "description": ""}
+
+
+def test_an_empty_string_is_not_sent() -> None:
+    policy = {"type": "", "policyName": "slices", "tpuTopology": "4x4x4"}
+    sent = body(POOL, cluster="c", placementPolicy=policy)["placementPolicy"]
+    assert sent == {"policyName": "slices", "tpuTopology": "4x4x4"}

@@ -22,9 +22,7 @@ GOOD: dict[str, Any] = {
             "dimensions": 2,
             "multi_host_placement": "compact",
             "zones": ["us-east5-a"],
-            "machine_types": {
-                "ct1-4t": {"host": "2x2x1", "pathways": "tpuv1", "topologies": ["small", "4x4"]}
-            },
+            "machine_types": {"ct1-4t": {"host": "2x2x1", "pathways": "tpuv1", "topologies": ["small", "4x4"]}},
         }
     },
 }

@@ -50,9 +50,7 @@ def test_only_pools_of_several_hosts_have_a_placement(shape: SliceShape) -> None
     multi_host = shape.chips > shape.chips_per_vm
     assert shape.host_kind == ("multi" if multi_host else "single")
     if multi_host:
-        assert shape.placement == (
-            "workload_policy" if shape.generation.name.startswith("tpu7") else "compact"
-        )
+        assert shape.placement == ("workload_policy" if shape.generation.name.startswith("tpu7") else "compact")
     else:
         assert shape.placement == "none"
 

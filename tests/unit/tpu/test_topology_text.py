@@ -41,9 +41,7 @@ def test_other_separators_are_answered_with_the_right_spelling(axes: list[int], 
     assert caught.value.fix == f"Write {'x'.join(map(str, axes))}."
 
 
-@pytest.mark.parametrize(
-    "text", ["", "4", "x4", "4x", "0x4", "04x4", "4x4x4x4", "4x4\n", "-4x4", "٤x٤", "four"]
-)
+@pytest.mark.parametrize("text", ["", "4", "x4", "4x", "0x4", "04x4", "4x4x4x4", "4x4\n", "-4x4", "٤x٤", "four"])
 def test_what_is_no_topology_is_refused(text: str) -> None:
     with pytest.raises(CatalogueError):
         Topology.parse(text)

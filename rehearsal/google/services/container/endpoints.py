@@ -60,7 +60,10 @@ def mirror(cluster: Json) -> None:
 
 def connect(cluster: Json, endpoint: Endpoint) -> None:
     """Enter the running control plane. Public and private endpoint are the same on one machine."""
-    ip = cluster["controlPlaneEndpointsConfig"]["ipEndpointsConfig"]
+    config = cluster["controlPlaneEndpointsConfig"]
+    if endpoint.dns:  # the name that GKE would give leads nowhere from here
+        config["dnsEndpointConfig"]["endpoint"] = endpoint.dns
+    ip = config["ipEndpointsConfig"]
     ip |= {"publicEndpoint": endpoint.address, "privateEndpoint": endpoint.address}
     cluster["endpoint"] = endpoint.address
     certificate = base64.b64encode(endpoint.ca_pem.encode()).decode()
