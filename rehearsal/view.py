@@ -24,11 +24,12 @@ POOL_LABEL = "cloud.google.com/gke-nodepool"
 
 @dataclass(frozen=True)
 class Pod:
-    """A pod of the Pathways JobSet."""
+    """A pod of the Pathways JobSet: of which job of its kind, and where in that job."""
 
     name: str
     job: str
     index: int
+    position: int
     phase: str
     node: str
     pool: str
@@ -73,12 +74,13 @@ def pods(api: Api, namespace: str, job_set: str) -> list[Pod]:
                 name=item["metadata"]["name"],
                 job=labels["jobset.sigs.k8s.io/replicatedjob-name"],
                 index=int(labels["jobset.sigs.k8s.io/job-index"]),
+                position=int(labels.get("batch.kubernetes.io/job-completion-index", 0)),
                 phase=item["status"]["phase"],
                 node=node,
                 pool=pool.get(node, ""),
             )
         )
-    return sorted(found, key=lambda pod: (pod.job, pod.index, pod.name))
+    return sorted(found, key=lambda pod: (pod.job, pod.index, pod.position))
 
 
 def show(console: Console, outputs: Mapping[str, Any], running: list[Pod]) -> None:

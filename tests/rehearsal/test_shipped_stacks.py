@@ -13,7 +13,7 @@ from rehearsal.home import CHECKOUT
 from rehearsal.tools import Tools
 from tests.rehearsal.conftest import Rehearsal
 
-STACKS = ["gke-v5e-dev", "gke-v6e-reserved"]
+STACKS = ["gke-v5e-dev", "gke-v5p-elastic", "gke-v6e-reserved", "gke-v6e-shared", "gke-tpu7x-production"]
 CHANGES = r"\d+ (created|updated|replaced|deleted)"
 
 
