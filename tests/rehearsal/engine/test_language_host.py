@@ -6,11 +6,10 @@ import json
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import yaml
 
+from tests.processes import gone
 from tests.rehearsal.engine.conftest import Engine
 
 SLEEPER = """
@@ -74,15 +73,6 @@ class Greeting(pulumi.ComponentResource):
 
 pulumi.export("greeting", Greeting("g", "you").greeting)
 """
-
-
-def gone(pid: int) -> bool:
-    deadline = time.monotonic() + 20
-    while Path(f"/proc/{pid}").exists():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def program_pid(process: subprocess.Popen[str]) -> tuple[int, str]:

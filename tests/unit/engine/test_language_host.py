@@ -16,6 +16,7 @@ from google.protobuf.empty_pb2 import Empty
 from pulumi.runtime.proto import language_pb2
 
 from rehearsal.home import CHECKOUT
+from tests.processes import gone
 from tests.unit.engine.conftest import Host
 
 
@@ -25,15 +26,6 @@ def wait_for_file(path: Path) -> str:
         assert time.monotonic() < deadline, f"{path} was never written"
         time.sleep(0.02)
     return path.read_text()
-
-
-def gone(pid: int) -> bool:
-    deadline = time.monotonic() + 10
-    while Path(f"/proc/{pid}").exists():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def test_a_program_is_told_the_stack_and_its_configuration(host: Host, tmp_path: Path) -> None:

@@ -1,0 +1,20 @@
+"""What tests ask of processes that they did not start themselves."""
+
+from __future__ import annotations
+
+import time
+
+import psutil
+
+
+def gone(pid: int) -> bool:
+    """Whether a process ends. A zombie has ended: who inherited it is slow to ask for it."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        try:
+            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
+            return True
+        time.sleep(0.02)
+    return False
