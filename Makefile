@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed-$(firstword $(shell sha256sum requirements.lock))
 
 .DEFAULT_GOAL := help
-.PHONY: help up preview status outputs refresh down env tools test test-unit test-oracles docs bench lint format lock lock-oracles clean-tools
+.PHONY: help up preview status outputs refresh down env tools test test-unit test-extended test-oracles docs bench lint format lock lock-oracles clean-tools
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -43,6 +43,10 @@ test: test-unit tools ## Run all tests
 
 test-unit: $(INSTALLED) ## Run the tests that need no Go program
 	$(RUN) -m pytest tests --ignore tests/rehearsal --numprocesses auto
+
+test-extended: $(INSTALLED) ## Rehearse the further shipped stacks too (builds Kueue)
+	@$(RUN) -m rehearsal.tools kueue
+	$(RUN) -m pytest -m extended tests/rehearsal --numprocesses 2 --dist loadfile
 
 test-oracles: $(INSTALLED) ## Compare with xpk and pathwaysutils (installs 1.1 GB once)
 	$(RUN) -m pytest -m oracles tests/oracles

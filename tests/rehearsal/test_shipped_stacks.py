@@ -13,7 +13,13 @@ from rehearsal.home import CHECKOUT
 from rehearsal.tools import Tools
 from tests.rehearsal.conftest import Rehearsal
 
-STACKS = ["gke-v5e-dev", "gke-v5p-elastic", "gke-v6e-reserved", "gke-v6e-shared", "gke-tpu7x-production"]
+# The rest take minutes more: pytest -m extended.
+STACKS = [
+    "gke-v5e-dev",
+    "gke-v6e-reserved",
+    *(pytest.param(name, marks=pytest.mark.extended) for name in ("gke-v5p-elastic", "gke-v6e-shared")),
+    pytest.param("gke-tpu7x-production", marks=pytest.mark.extended),
+]
 CHANGES = r"\d+ (created|updated|replaced|deleted)"
 
 
