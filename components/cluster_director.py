@@ -43,13 +43,14 @@ class ClusterDirector(pulumi.ComponentResource):
         )
         compute.Firewall(
             "service-ports",
-            name=f"{plan.settings.name}-pathways",
+            # By way of the cluster, so that the rule is replaced with it: a network that the cluster brings is there
+            # after it, and must be empty before it goes.
+            name=self.cluster.name.apply(lambda _: f"{plan.settings.name}-pathways"),
             network=plan.network,
             description="Pathways' resource manager, workers and IFRT proxy, from the cluster's own nodes only.",
             allows=[{"protocol": "tcp", "ports": [str(port) for port in plan.ports]}],
             source_service_accounts=[service_account],
             target_service_accounts=[service_account],
-            # A network that the cluster brings is there after it, and must be empty before it goes.
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[self.cluster]),
+            opts=pulumi.ResourceOptions(parent=self),
         )
         self.register_outputs({"name": self.cluster.name})

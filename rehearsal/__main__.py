@@ -154,6 +154,9 @@ def _show(session: Session, target: Stack) -> None:
     if not outputs:
         console.print(f"Nothing of {target.name} is deployed. Deploy it: make up STACK={target.name}")
         return
+    if "jobSet" not in outputs:
+        view.show_director(console, outputs)
+        return
     gcp_project = target.read("config", "get", "gcp:project", "--stack", target.name).strip()
     for cluster in view.clusters(session, gcp_project):
         if cluster["name"] == outputs["clusterName"]:

@@ -52,6 +52,9 @@ def protected(file: StackFile) -> str:
     """The setting that protects the stack from being destroyed; empty where nothing does."""
     config = _read(file.path).get("config")
     sections: dict[str, Any] = config if isinstance(config, dict) else {}
+    if _on_director(sections):
+        unprotected = (sections.get("pathways:director") or {}).get("deletionProtection", True) is False
+        return "" if unprotected else "pathways:director.deletionProtection"
     if (sections.get("pathways:cluster") or {}).get("deletionProtection", True):
         return "pathways:cluster.deletionProtection"
     if (sections.get("pathways:slices") or {}).get("protect", False):
@@ -99,12 +102,18 @@ def lay(home: Home, tools: Tools, stack: StackFile) -> None:
 
 def _overlay(config: dict[str, Any], tools: Tools) -> None:
     """What a machine without the internet must take from elsewhere."""
+    if _on_director(config):
+        return
     charts = ["jobset", *(["kueue"] if _kueue_enabled(config) else [])]
     for name in charts:
         section = config.get(f"pathways:{name}", {})
         if isinstance(section, dict):
             chart = {"chart": str(tools.share / name / "chart"), "version": None}
             config[f"pathways:{name}"] = {**section, **chart}
+
+
+def _on_director(config: Mapping[str, Any]) -> bool:
+    return config.get("pathways:platform") == "clusterDirector"
 
 
 def _kueue_enabled(config: Mapping[str, Any]) -> bool:

@@ -120,3 +120,25 @@ def show(console: Console, outputs: Mapping[str, Any], running: list[Pod]) -> No
     ]:
         if key in outputs:
             console.print(f"{what:17} {outputs[key]}", soft_wrap=True, highlight=False)
+
+
+def show_director(console: Console, outputs: Mapping[str, Any]) -> None:
+    """Print what a stack on Cluster Director amounts to; its jobs are started by the user."""
+    slices, vms = outputs["slices"], outputs["vmsPerSlice"]
+    console.print(
+        f"\n[bold]{outputs['clusterName']}[/] on Cluster Director: up to {slices} slices of {outputs['instanceType']}, "
+        f"{slices * vms} TPU VMs, {outputs['chips']} chips",
+        highlight=False,
+        soft_wrap=True,
+    )
+    for what, key in [
+        ("scratch", "scratchLocation"),
+        ("scripts", "scripts"),
+        ("set up", "setupCommand"),
+        ("start", "startCommand"),
+        ("proxy address", "addressFile"),
+    ]:
+        if key in outputs:
+            console.print(f"{what:17} {outputs[key]}", soft_wrap=True, highlight=False)
+    for node in outputs.get("loginNodes") or []:
+        console.print(f"{'login node':17} {node}", soft_wrap=True, highlight=False)

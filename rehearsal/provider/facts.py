@@ -19,12 +19,14 @@ A list of properties is either plain, or grouped by the property around them (`.
     links           compared as resource names: the short name equals the full path
     ignoreCase, unordered        compared without regard to case or order
     keyed           {list: property}: entries of the list are matched by that property
+    keyOnly         entries of a keyed list with the same key are equal, whatever else they say
     ignoredKeys     {map: regex}: keys that Google adds and nobody compares
     countless       {list: property}: entries whose property is 0 do not exist
     emptyIs         {property: value}: leaving it out means the same as this value
     emptyWhenFalse  a block of nothing but false equals no block
     api             the field of Google's API, seen from the field of the block around it; `/` starts at the top
     singles         lists that are one object in the API
+    apiMaps         {list: property}: a map in the API, whose keys are the entries' values of that property
     local           has no field of its own in the API; what the program said stays in the state
     writeOnly       sent, and never answered
     int64, textBooleans, inverted    numbers sent as text; "TRUE"/"FALSE" for a boolean; true for false
@@ -57,6 +59,7 @@ _SETS = (
     "unordered",
     "emptyWhenFalse",
     "singles",
+    "keyOnly",
     "local",
     "writeOnly",
     "int64",
@@ -70,6 +73,7 @@ _MAPS = (
     "patterns",
     "ranges",
     "keyed",
+    "apiMaps",
     "ignoredKeys",
     "countless",
     "emptyIs",

@@ -15,9 +15,11 @@ SERVICES = {
     "container": "container/v1beta1",
     "compute": "compute/compute/v1",
     "storage": "storage/storage/v1",
+    "storageUpload": "storage/upload/storage/v1",
     "iam": "iam/v1",
     "cloudresourcemanager": "cloudresourcemanager/v1",
     "serviceusage": "serviceusage/v1",
+    "hypercomputecluster": "hypercomputecluster/v1",
 }
 # What is refused only for as long as another operation on the same resource runs.
 _BUSY = re.compile(
@@ -72,14 +74,22 @@ class Google:
         *,
         params: Mapping[str, Any] | None = None,
         json: Any = None,
+        content: tuple[bytes, str] | None = None,
     ) -> dict[str, Any]:
-        """The answer to one request. Raises GoogleError when it is refused, Interrupted when waiting ended."""
+        """The answer to one request. Raises GoogleError when it is refused, Interrupted when waiting ended.
+
+        `content` is a body that is not JSON, and its type.
+        """
+
+        body: dict[str, Any] = {"json": json}
+        if content:
+            body = {"content": content[0], "headers": {"Content-Type": content[1]}}
 
         def attempt() -> dict[str, Any]:
             if self._stopped.is_set() and method != "GET":
                 raise Interrupted
             try:
-                response = self._http.request(method, f"/{SERVICES[service]}/{path}", params=params, json=json)
+                response = self._http.request(method, f"/{SERVICES[service]}/{path}", params=params, **body)
             except httpx.HTTPError as error:
                 where = f"{self._http.base_url} does not answer ({error}); is the rehearsal running?"
                 raise GoogleError(method, path, 0, "UNREACHABLE", where) from error

@@ -76,8 +76,15 @@ class _Comparison:
 
     def _objects(self, type_: ListOf, path: Path, old: list[Any], new: list[Any]) -> Iterator[Change]:
         partners = self._partners(path, old, new)
+        at = pattern_of(path)
+        key = self._facts.get("keyed", at) if self._facts.has("keyOnly", at) else None
         for index, entry in enumerate(new):
             partner = partners.get(index)
+            same_key = (
+                key and partner is not None and isinstance(entry, dict) and entry.get(key) == old[partner].get(key)
+            )
+            if same_key:
+                continue
             if partner is None:
                 yield self._change((*path, index), "add", None, entry)
             else:

@@ -13,7 +13,15 @@ from typing import Any
 import pulumi
 from pulumi import _types as sdk_types
 
-_SCALARS = {str: "string", int: "integer", float: "number", bool: "boolean"}
+# Assets are not taken: a program that states one is told that text is wanted.
+_SCALARS: dict[Any, str] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    pulumi.Asset: "string",
+    pulumi.Archive: "string",
+}
 
 
 def package_schema(tokens: Iterable[str], version: str) -> dict[str, Any]:

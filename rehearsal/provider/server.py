@@ -20,6 +20,7 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 from rehearsal.provider import check, schema
 from rehearsal.provider.facts import Facts
 from rehearsal.provider.google import Google, GoogleError, Interrupted, OperationError
+from rehearsal.provider.invokes import invoke
 from rehearsal.provider.paths import parse, show
 from rehearsal.provider.plan import Change
 from rehearsal.provider.resources import resource
@@ -126,10 +127,8 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     @_told
     def Invoke(self, request: Any, context: Any) -> Any:
-        raise Refused(
-            f"{request.tok} is not covered by the rehearsal's gcp provider: state what it would look up in the "
-            "stack instead"
-        )
+        answer = invoke(request.tok, self._google, self._config, from_struct(request.args))
+        return provider_pb2.InvokeResponse(**{"return": to_struct(answer)})
 
     # Resources
 

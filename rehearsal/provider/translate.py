@@ -67,6 +67,8 @@ def _written(type_: Type, facts: Facts, at: Pattern, value: Any, top: dict[str, 
         items = [_written(type_.item, facts, at, item, top) for item in value]
         if facts.has("singles", at):
             return items[0] if items else _ABSENT
+        if key := facts.get("apiMaps", at):
+            return {item[key]: {name: field for name, field in item.items() if name != key} for item in items}
         return items
     if isinstance(type_, Object):
         block: dict[str, Any] = {}
@@ -113,6 +115,8 @@ def _read(type_: Object, facts: Facts, at: Pattern, answer: Any, top: Mapping[st
 def _value_in(type_: Type, facts: Facts, at: Pattern, value: Any, top: Mapping[str, Any]) -> Any:
     if isinstance(type_, ListOf):
         values = [value] if facts.has("singles", at) else value
+        if key := facts.get("apiMaps", at):
+            values = [{key: name, **entry} for name, entry in value.items()]
         return [_value_in(type_.item, facts, at, item, top) for item in values]
     if isinstance(type_, Object):
         return _read(type_, facts, at, value, top) if isinstance(value, dict) else None

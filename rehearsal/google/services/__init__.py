@@ -10,10 +10,12 @@ from rehearsal.google.api import Service
 from rehearsal.google.services.cloudresourcemanager import SERVICE as CLOUD_RESOURCE_MANAGER
 from rehearsal.google.services.compute import SERVICE as COMPUTE
 from rehearsal.google.services.container import SERVICE as CONTAINER
+from rehearsal.google.services.hypercomputecluster import SERVICE as HYPERCOMPUTE_CLUSTER
 from rehearsal.google.services.iam import SERVICE as IAM
 from rehearsal.google.services.serviceusage import SERVICE as SERVICE_USAGE
 from rehearsal.google.services.storage import SERVICE as STORAGE
 
 SERVICES: dict[str, Service] = {
-    service.name: service for service in (CONTAINER, COMPUTE, STORAGE, IAM, CLOUD_RESOURCE_MANAGER, SERVICE_USAGE)
+    service.name: service
+    for service in (CONTAINER, COMPUTE, STORAGE, IAM, CLOUD_RESOURCE_MANAGER, SERVICE_USAGE, HYPERCOMPUTE_CLUSTER)
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rehearsal.provider.google import Google
-from rehearsal.provider.resources import compute, container, iam, services, storage
+from rehearsal.provider.resources import compute, container, hypercomputecluster, iam, services, storage
 from rehearsal.provider.resources.base import Config, Refused, Resource
 
 _CLASSES: dict[str, type[Resource]] = {
@@ -17,6 +17,7 @@ _CLASSES: dict[str, type[Resource]] = {
     "gcp:compute/subnetwork:Subnetwork": compute.Subnetwork,
     "gcp:container/cluster:Cluster": container.Cluster,
     "gcp:container/nodePool:NodePool": container.NodePool,
+    "gcp:hypercomputecluster/cluster:Cluster": hypercomputecluster.Cluster,
     "gcp:projects/iAMCustomRole:IAMCustomRole": iam.CustomRole,
     "gcp:projects/iAMMember:IAMMember": iam.ProjectMember,
     "gcp:projects/service:Service": services.Service,
@@ -24,6 +25,7 @@ _CLASSES: dict[str, type[Resource]] = {
     "gcp:serviceaccount/iAMMember:IAMMember": iam.AccountMember,
     "gcp:storage/bucket:Bucket": storage.Bucket,
     "gcp:storage/bucketIAMMember:BucketIAMMember": iam.BucketMember,
+    "gcp:storage/bucketObject:BucketObject": storage.BucketObject,
 }
 
 

@@ -1,11 +1,16 @@
-"""Cloud Storage buckets."""
+"""Cloud Storage buckets and objects."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+import hashlib
+import json
+import uuid
+from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 
-from rehearsal.provider.paths import lookup, parse_pattern, place
+from rehearsal.provider.check import DEFAULTS
+from rehearsal.provider.paths import Path, lookup, parse_pattern, place
 from rehearsal.provider.plan import Change
 from rehearsal.provider.resources.base import Properties, Refused, Resource
 from rehearsal.provider.translate import api_field
@@ -93,3 +98,61 @@ class Bucket(Resource):
                 self.google.call("DELETE", "storage", f"{path}/o/{quote(item['name'], safe='')}", params=params)
             if not page.get("items"):
                 return
+
+
+class BucketObject(Resource):
+    """An object whose content the program states as text."""
+
+    service = "storage"
+
+    def path(self, where: Mapping[str, str]) -> str:
+        return f"b/{quote(where['bucket'], safe='')}/o/{quote(where['name'], safe='')}"
+
+    def known(self, identity: str, properties: Properties) -> dict[str, str]:
+        """The id cannot be taken apart: names of buckets and of objects may have hyphens."""
+        if not properties.get("bucket"):
+            raise Refused(f"{identity}: an object cannot be imported")
+        return {name: str(properties[name]) for name in ("bucket", "name")}
+
+    def changes(self, state: Properties, inputs: Properties, ignored: Iterable[Path] = ()) -> list[Change]:
+        """Content that somebody else has replaced shows as a change of `detectMd5hash`, as with the real provider."""
+        found = super().changes(state, inputs, ignored)
+        content, known = inputs.get("content"), state.get("md5hash")
+        if not found and isinstance(content, str) and known and known != _md5(content):
+            found.append(Change(("detectMd5hash",), "update", False))
+        return found
+
+    def begin(self, where: Mapping[str, str], inputs: Properties) -> Properties:
+        """One upload of the object's settings and its content."""
+        if not isinstance(inputs.get("content"), str):
+            raise Refused("source: the rehearsal uploads text only; state it as content")
+        fields = {**self.body(where, inputs), "name": where["name"]}
+        boundary = uuid.uuid4().hex
+        kind = inputs.get("contentType") or "text/plain; charset=utf-8"
+        parts = [("application/json; charset=UTF-8", json.dumps(fields)), (str(kind), str(inputs["content"]))]
+        text = "".join(f"--{boundary}\r\nContent-Type: {type_}\r\n\r\n{part}\r\n" for type_, part in parts)
+        body = f"{text}--{boundary}--\r\n".encode()
+        path = f"b/{quote(where['bucket'], safe='')}/o"
+        params = {"uploadType": "multipart", "name": where["name"]}
+        content = (body, f"multipart/related; boundary={boundary}")
+        return self.google.call("POST", "storageUpload", path, params=params, content=content)
+
+    def state(self, where: Mapping[str, str], answer: Properties, stated: Properties) -> Properties:
+        state = {**super().state(where, answer, stated), "bucket": where["bucket"], "name": where["name"]}
+        if "md5hash" in state:
+            state["md5hexhash"] = base64.b64decode(state["md5hash"]).hex()
+        return state
+
+    def send(
+        self, where: Mapping[str, str], state: Properties, inputs: Properties, found: list[Change], timeout: float
+    ) -> None:
+        """Whatever can change in place, the object is uploaded again."""
+        if any(not self.facts.has("local", (str(change.path[0]),)) or change.path[0] in _UPLOADED for change in found):
+            self.begin(where, {name: value for name, value in inputs.items() if name != DEFAULTS})
+
+
+_UPLOADED = ("content", "detectMd5hash", "sourceMd5hash")
+
+
+def _md5(content: str) -> str:
+    return base64.b64encode(hashlib.md5(content.encode(), usedforsecurity=False).digest()).decode()

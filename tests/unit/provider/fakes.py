@@ -24,6 +24,7 @@ class FakeGoogle(httpx.BaseTransport):
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, str, Any]] = []
+        self.types: list[str] = []  # content types of the requests
         self._answers: dict[tuple[str, str], list[Answer]] = {}
 
     def answer(self, method: str, path: str, *answers: Answer) -> None:
@@ -36,7 +37,10 @@ class FakeGoogle(httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         path = request.url.path.lstrip("/")
-        body = json.loads(request.content) if request.content else None
+        body: Any = request.content or None
+        if body and request.headers["content-type"] == "application/json":
+            body = json.loads(body)
+        self.types.append(request.headers.get("content-type", ""))
         self.requests.append((request.method, path, body))
         answers = self._answers.get((request.method, path))
         if not answers:

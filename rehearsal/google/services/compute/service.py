@@ -98,7 +98,7 @@ def users(cloud: Cloud, name: str) -> list[str]:
     """Relative names of what refers to a resource: other compute resources, clusters and node pools."""
     project = name.split("/")[1]
     found = []
-    for service in ("compute", "container"):
+    for service in ("compute", "container", "hypercomputecluster"):
         for key, document in cloud.store.list(f"{service}/projects/{project}/").items():
             other = key.removeprefix(f"{service}/")
             if other != name and "/operations/" not in key and any(_refers(v, name) for v in _strings(document)):

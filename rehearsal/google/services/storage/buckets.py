@@ -11,6 +11,7 @@ from rehearsal.google.api import Call
 from rehearsal.google.cloud import Cloud, now
 from rehearsal.google.documents import get_path, merge
 from rehearsal.google.errors import GoogleError, condition_not_met, invalid
+from rehearsal.google.projects import Project
 from rehearsal.google.services.storage.service import BASE, SERVICE, check_conditions, find_bucket
 
 Json = dict[str, Any]
@@ -40,7 +41,12 @@ def _bad(message: str) -> GoogleError:
 def insert(cloud: Cloud, call: Call) -> Json:
     project = cloud.projects.get(call.query["project"])
     cloud.projects.require_service(project, "storage.googleapis.com", "Cloud Storage JSON API")
-    name = call.body.get("name", "")
+    return create(cloud, project, call.body)
+
+
+def create(cloud: Cloud, project: Project, body: Json) -> Json:
+    """A new bucket, stored. Raises GoogleError where its name is taken or its settings do not fit."""
+    name = body.get("name", "")
     _check_name(name)
     existing = cloud.store.get(f"storage/b/{name}")
     if existing is not None:
@@ -53,8 +59,8 @@ def insert(cloud: Cloud, call: Call) -> Json:
                 "system. Please select a different name and try again."
             )
         raise GoogleError(409, "ALREADY_EXISTS", "conflict", text)
-    location = call.body.get("location", "US").upper()
-    kind = "dual-region" if call.body.get("customPlacementConfig") else places.bucket_location_type(location)
+    location = body.get("location", "US").upper()
+    kind = "dual-region" if body.get("customPlacementConfig") else places.bucket_location_type(location)
     if kind is None:
         raise _bad("The specified location constraint is not valid.")
     time = now()
@@ -68,7 +74,7 @@ def insert(cloud: Cloud, call: Call) -> Json:
         "generation": str(int(re.sub(r"\D", "", time))),
         "metageneration": "0",
         "storageClass": "STANDARD",
-        **call.body,
+        **body,
         "location": location,
         "locationType": kind,
     }
