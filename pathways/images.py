@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathways.settings import Runtime
+    from pathways.settings import Runtime, Settings
 
 REPOSITORY = "us-docker.pkg.dev/cloud-tpu-v2-images/cloud-pathways"
 # Cluster Director's images, and the tag of each JAX version for which Google's page states one.
@@ -49,6 +49,13 @@ def tag_of(image: str) -> str:
     """The tag of an image name; `latest` where none is written, as a container runtime reads it."""
     name, _, tag = image.rpartition(":")
     return tag if name and "/" not in tag else "latest"
+
+
+def usual_tag(settings: Settings) -> str:
+    """The tag that an image of the stack's JAX version has on its platform, as far as Google states one."""
+    jax = settings.runtime.jax
+    director = settings.platform == "clusterDirector"
+    return DIRECTOR_TAGS.get(jax, f"DATE-jax_{jax}") if director else f"jax-{jax}"
 
 
 def elastic_flag(runtime: Runtime) -> str:

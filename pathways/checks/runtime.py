@@ -36,14 +36,14 @@ def _image_matches_jax(settings: Settings) -> Iterator[Finding]:
             path,
             f"the tag {runtime.tag} does not say its JAX version, so nobody can tell whether it "
             f"matches JAX {runtime.jax}",
-            f"write imageTag: jax-{runtime.jax}",
+            f"write imageTag: {images.usual_tag(settings)}",
             "warning",
         )
     elif jax != runtime.jax:
         yield Finding(
             path,
             f"the images are for JAX {jax}, the client uses JAX {runtime.jax}",
-            f"write imageTag: jax-{runtime.jax}, or jax: {jax}",
+            f"write imageTag: {images.usual_tag(settings)}, or jax: {jax}",
         )
 
 
@@ -55,7 +55,7 @@ def _image_latest(settings: Settings) -> Iterator[Finding]:
         yield Finding(
             "pathways:runtime.imageTag",
             f"latest will not stay the image of JAX {runtime.jax}",
-            f"write imageTag: jax-{runtime.jax}, or set allowLatest: true in an environment to try things in",
+            f"write imageTag: {images.usual_tag(settings)}, or set allowLatest: true in an environment to try things in",
         )
 
 

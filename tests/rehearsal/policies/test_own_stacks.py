@@ -28,4 +28,6 @@ def test_a_shipped_stack_keeps_the_policies_of_its_environment(previewer: Previe
     report = summary.summarise(reading.read(done.stdout, stack.name), prices.example())
     assert (report.preview.errors, report.mandatory) == ((), ())
     assert report.verdict is summary.Verdict.CHANGES
-    assert report.after.slices and report.after.chips
+    assert report.after.chips
+    # Cluster Director's node sets say how many VMs there are, but not which of them form a slice.
+    assert report.after.slices or stack.name == "director-v6e"
