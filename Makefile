@@ -81,7 +81,7 @@ clean-tools: $(INSTALLED) ## Remove the built Go programs of every checkout
 $(INSTALLED): requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
 		"Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; name one: make PYTHON=python3.12 ...")'
-	@echo 'installing the locked Python packages into $(VENV) (a minute or two)'
+	@echo 'installing the locked Python packages into $(VENV) (a minute or two)' >&2
 	@$(PYTHON) -m venv $(VENV)
 	@# The lock is complete, so nothing is left to resolve; compiling every module of the Google SDK takes longer
 	@# than compiling those that are imported.
