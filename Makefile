@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed-$(firstword $(shell sha256sum requirements.lock))
 
 .DEFAULT_GOAL := help
-.PHONY: help up preview status outputs refresh down env tools test test-unit test-extended test-oracles docs bench lint format lock lock-oracles clean-tools
+.PHONY: help up preview status outputs refresh down env tools test test-again test-unit test-extended test-oracles docs bench lint format lock lock-oracles clean-tools
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -40,6 +40,10 @@ tools: $(INSTALLED) ## Build the Go programs that are missing
 
 test: test-unit tools ## Run all tests
 	$(RUN) -m pytest tests/rehearsal --numprocesses 2 --dist loadfile
+
+test-again: $(INSTALLED) tools ## Run once more what failed, one test at a time
+	$(RUN) -m pytest tests --ignore tests/rehearsal --last-failed
+	$(RUN) -m pytest tests/rehearsal --last-failed
 
 test-unit: $(INSTALLED) ## Run the tests that need no Go program
 	$(RUN) -m pytest tests --ignore tests/rehearsal --numprocesses auto
