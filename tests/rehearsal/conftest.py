@@ -19,6 +19,10 @@ from rehearsal.session import Session
 from rehearsal.tools import Tools
 
 
+# Far beyond what any command takes, so that one that hangs is a failure and not a silence.
+LONGEST_SECONDS = 900
+
+
 class Rehearsal:
     """`python -m rehearsal` on stack files that a test writes."""
 
@@ -49,6 +53,7 @@ class Rehearsal:
         done = subprocess.run(
             self._argv(arguments),
             check=False,
+            timeout=LONGEST_SECONDS,
             env=self.environment,
             cwd=CHECKOUT,
             text=True,
