@@ -18,7 +18,6 @@ from rehearsal.home import CHECKOUT, Home
 from rehearsal.session import Session
 from rehearsal.tools import Tools
 
-
 # Far beyond what any command takes, so that one that hangs is a failure and not a silence.
 LONGEST_SECONDS = 900
 
