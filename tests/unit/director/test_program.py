@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +37,14 @@ class Recorder(Mocks):
 
 
 @pytest.fixture
-def recorder() -> Recorder:
+def recorder() -> Iterator[Recorder]:
+    # Pulumi wants a current event loop, which an earlier test may have taken away.
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
     made = Recorder()
     mocks.set_mocks(made, project="pathways", stack="director-v6e")
-    return made
+    yield made
+    loop.close()
 
 
 def build() -> plan.DirectorPlan:
