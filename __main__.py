@@ -17,12 +17,14 @@ def main() -> None:
     for warning in warnings:
         pulumi.warn(str(warning))
 
-    # Imported here because it takes most of a second, which a faulty stack file need not wait for.
-    from components import director_platform, gke_platform
-
+    # Each imported only where it is built: it takes most of a second, which a faulty stack file need not wait for.
     if settings.platform == "gke":
+        from components import gke_platform
+
         outputs = gke_platform.build(plan.make(settings))
     else:
+        from components import director_platform
+
         outputs = director_platform.build(director_plan.make(settings))
     for name, value in outputs.items():
         pulumi.export(name, value)
