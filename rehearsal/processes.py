@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -17,6 +18,8 @@ from pathlib import Path
 import psutil
 
 from rehearsal.errors import RehearsalError
+
+_SERVER_PORTS = range(10_000, 32_768)
 
 
 @dataclass(frozen=True)
@@ -151,10 +154,25 @@ class Processes:
 
 
 def free_port() -> int:
-    """A loopback TCP port that nobody listens on right now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A loopback TCP port that nobody listens on right now.
+
+    It lies below the ports that the kernel gives to outgoing connections: a server that restarts would
+    otherwise find its port taken, at times by a client that was trying to reach it.
+    """
+    for port in random.sample(_SERVER_PORTS, len(_SERVER_PORTS)):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise RehearsalError(f"No free TCP port from {_SERVER_PORTS.start} to {_SERVER_PORTS.stop - 1} on 127.0.0.1.")
+
+
+def running(pid: int) -> bool:
+    """Whether a process does or holds anything: a zombie counts only while one of its threads still runs."""
+    try:
+        process = psutil.Process(pid)
+        return process.status() != psutil.STATUS_ZOMBIE or process.num_threads() > 1
+    except psutil.NoSuchProcess:
+        return False
 
 
 def wait_for(
@@ -189,8 +207,7 @@ def _start_time(pid: int) -> float | None:
     if child is not None and child.poll() is not None:
         return None
     try:
-        process = psutil.Process(pid)
-        return None if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
+        return psutil.Process(pid).create_time() if running(pid) else None
     except psutil.NoSuchProcess:
         return None
 

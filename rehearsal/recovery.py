@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 
 from rehearsal.home import Home
+from rehearsal.processes import running
 
 # Set for the CLI and all it starts, to the rehearsal's folder: a user's own shell never has it.
 UPDATE_OF = "REHEARSAL_UPDATE_OF"
@@ -21,7 +22,7 @@ def stale_locks(home: Home, stack: str) -> list[Path]:
     for path in (home.backend / ".pulumi" / "locks").rglob(f"{stack}/*.json"):
         with contextlib.suppress(OSError, ValueError, KeyError):
             lock = json.loads(path.read_text())
-            if lock["hostname"] == socket.gethostname() and not psutil.pid_exists(lock["pid"]):
+            if lock["hostname"] == socket.gethostname() and not running(lock["pid"]):
                 found.append(path)
     return found
 

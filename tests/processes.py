@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import time
 
-import psutil
+from rehearsal.processes import running
 
 
 def gone(pid: int) -> bool:
     """Whether a process ends. A zombie has ended: who inherited it is slow to ask for it."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
-        try:
-            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-                return True
-        except psutil.NoSuchProcess:
+        if not running(pid):
             return True
         time.sleep(0.02)
     return False
