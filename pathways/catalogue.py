@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
+from pathways import data
 from pathways.geometry import Topology
 
 MultiHostPlacement = Literal["compact", "workload_policy"]
@@ -131,7 +131,7 @@ class _File(_Entry):
 
 def load(text: str) -> Catalogue:
     """Read a catalogue from YAML. Raises ValueError naming the entry that contradicts itself."""
-    file = _File.model_validate(yaml.safe_load(text))
+    file = _File.model_validate(data.load(text))
     generations = {name: _generation(name, entry, file.topology_sets) for name, entry in file.generations.items()}
     machine_types = {m.name: m for g in generations.values() for m in g.machine_types}
     _check_names(generations.values())

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-import yaml
+from pathways import data
 
 
 @dataclass(frozen=True)
@@ -66,5 +66,5 @@ def _within(amount: int, low: int, high: int) -> int:
 @cache
 def _families() -> dict[str, dict[str, Any]]:
     text = resources.files("pathways").joinpath("machines.yaml").read_text("utf-8")
-    families: dict[str, dict[str, Any]] = yaml.safe_load(text)
+    families: dict[str, dict[str, Any]] = data.load(text)
     return families

@@ -23,4 +23,6 @@ LabelValue = Annotated[str, StringConstraints(pattern=r"^[-_a-z0-9]{0,63}$")]
 class Section(BaseModel):
     """A part of the stack file: immutable, strict about types, and no unknown keys."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", strict=True, frozen=True, defer_build=True
+    )
