@@ -30,4 +30,4 @@ def test_a_shipped_stack_keeps_the_policies_of_its_environment(previewer: Previe
     assert report.verdict is summary.Verdict.CHANGES
     assert report.after.chips
     # Cluster Director's node sets say how many VMs there are, but not which of them form a slice.
-    assert report.after.slices or stack.name == "director-v6e"
+    assert report.after.slices or stack.name == "slurm-v6e"

@@ -10,7 +10,7 @@ from cli.app import app
 
 
 def run(*arguments: str) -> str:
-    done = CliRunner().invoke(app, [*arguments, "-s", "director-v6e"])
+    done = CliRunner().invoke(app, [*arguments, "-s", "slurm-v6e"])
     assert done.exit_code == 0, done.output
     return done.output
 
@@ -34,6 +34,6 @@ def test_render_prints_the_job_scripts() -> None:
 
 
 def test_there_is_no_picture_of_it_and_that_is_said() -> None:
-    done = CliRunner().invoke(app, ["plan", "-s", "director-v6e", "--svg", "x.svg"])
+    done = CliRunner().invoke(app, ["plan", "-s", "slurm-v6e", "--svg", "x.svg"])
     assert done.exit_code == 2
     assert "no picture of a stack on Cluster Director" in done.output

@@ -23,9 +23,9 @@ def same(path: Path, made: str) -> bool:
 
 
 def test_the_shipped_stack_is_built_as_reviewed() -> None:
-    settings, warnings = stackfile.from_file(ROOT / "stacks" / "Pulumi.director-v6e.yaml")
+    settings, warnings = stackfile.from_file(ROOT / "stacks" / "Pulumi.slurm-v6e.yaml")
     assert warnings == []
     made = plan.make(settings)
     cluster = yaml.safe_dump(json.loads(json.dumps(made.cluster)), sort_keys=False, width=120)
-    assert same(GOLDEN / "director-v6e.cluster.yaml", cluster)
-    assert same(GOLDEN / "director-v6e.settings.sh", made.scripts["settings.sh"])
+    assert same(GOLDEN / "slurm-v6e.cluster.yaml", cluster)
+    assert same(GOLDEN / "slurm-v6e.settings.sh", made.scripts["settings.sh"])

@@ -16,7 +16,7 @@ from components import director_platform
 from pathways import stackfile
 from pathways.director import plan
 
-STACK = Path(__file__).resolve().parents[3] / "stacks" / "Pulumi.director-v6e.yaml"
+STACK = Path(__file__).resolve().parents[3] / "stacks" / "Pulumi.slurm-v6e.yaml"
 
 
 class Recorder(Mocks):
@@ -42,7 +42,7 @@ def recorder() -> Iterator[Recorder]:
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     made = Recorder()
-    mocks.set_mocks(made, project="pathways", stack="director-v6e")
+    mocks.set_mocks(made, project="pathways", stack="slurm-v6e")
     yield made
     loop.close()
 
@@ -70,7 +70,7 @@ def test_the_cluster_and_what_it_needs_are_declared(recorder: Recorder) -> None:
     assert {each["name"]: each["content"]["value"] for each in scripts} == {
         f"scripts/{name}": text for name, text in made.scripts.items()
     }
-    assert {each["bucket"] for each in scripts} == {"example-ml-director-v6e-scratch"}
+    assert {each["bucket"] for each in scripts} == {"example-ml-slurm-v6e-scratch"}
 
 
 def test_the_ports_are_open_between_the_clusters_own_nodes_only(recorder: Recorder) -> None:

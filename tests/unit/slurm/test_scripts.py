@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from pathways.slurm import content_version, render
 from tests.unit.slurm.example import service
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "slurm"
+SHELLCHECK = Path(sys.executable).parent / "shellcheck"
 
 # Introduction to Pathways on Cloud, Cluster Director part, word by word. The names in capitals are the page's.
 PAGE = {
@@ -141,14 +142,13 @@ def test_a_script_is_the_reviewed_one(name: str) -> None:
     assert golden.read_text() == rendered
 
 
-@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not installed")
 @pytest.mark.parametrize(("accelerator", "shape"), [("v6e", "2x4"), ("tpu7x", "2x2x2")])
 def test_shellcheck_finds_nothing(accelerator: str, shape: str, tmp_path: Path) -> None:
     files = render(service(accelerator, shape))
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     found = subprocess.run(
-        ["shellcheck", "--external-sources", *files], cwd=tmp_path, capture_output=True, text=True, check=False
+        [SHELLCHECK, "--external-sources", *files], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert found.stdout + found.stderr == ""
 

@@ -15,7 +15,7 @@ from rehearsal.home import CHECKOUT
 from rehearsal.project import StackFile, protected
 from tests.rehearsal.conftest import Rehearsal
 
-STACK = "director-v6e"
+STACK = "slurm-v6e"
 FILE = CHECKOUT / "stacks" / f"Pulumi.{STACK}.yaml"
 CHANGES = r"\d+ (created|updated|replaced|deleted)"
 

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-# Written by the stack "director-v6e". Change the stack file rather than this one.
+# Written by the stack "slurm-v6e". Change the stack file rather than this one.
 
 # A variable of the same name that is set at submission wins, as in
 #   SLICE_SHAPE=2x4 MAX_SLICES=1 sbatch start_pathways.sh
@@ -10,7 +10,7 @@
 : "${MIN_SLICES:=1}"
 : "${MAX_SLICES:=2}"
 # The scratch bucket, without gs://
-: "${GCS_BUCKET:=example-ml-director-v6e-scratch}"
+: "${GCS_BUCKET:=example-ml-slurm-v6e-scratch}"
 # Images, logs, Python environment and cluster.env.
 : "${PATHWAYS_HOME:=$HOME/pathways}"
 
