@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import stack
+from bench import report, stack
 from rehearsal.home import CHECKOUT, Home
 from rehearsal.session import Session
 from rehearsal.tools import Tools
@@ -22,6 +22,7 @@ console = Console()
 
 
 def main() -> None:
+    report.main()
     with tempfile.TemporaryDirectory() as folder:
         home = Home(Path(folder) / "rehearsal")
         session = Session(home, Tools.locate())

@@ -21,6 +21,8 @@ INSTANCE = "gcp:compute/instance:Instance"
 
 Capacity = Literal["on_demand", "spot", "reserved", "flex_start"]
 
+# On a Cluster Director node set: the topology of the slices that its jobs make of it. The API has no field for it.
+SLICE_LABEL = "pathways-topology"
 # What GKE spreads a regional pool over that names no zones.
 ZONES_OF_A_REGIONAL_POOL = 3
 _REGION = re.compile(r"[a-z]+-[a-z]+[0-9]+")
@@ -39,7 +41,7 @@ class Machines:
     """VMs of one kind, counted at the most they can grow to.
 
     `name` is the pool's or node set's; `machine_type` and `region` are None where the properties do not tell.
-    `slices` is None where the shape of slices is chosen later, as on a dynamic Slurm node set.
+    `slices` is None where the shape of slices is chosen later, as on a Slurm node set without SLICE_LABEL.
     """
 
     name: str
@@ -210,18 +212,26 @@ def _cluster_director(properties: Mapping[str, Any]) -> Iterator[Machines]:
         vms = number(node_set.get("staticNodeCount")) + number(node_set.get("maxDynamicNodeCount"))
         machine_type, place, capacity = instances.get(str(node_set.get("computeId")), (None, None, "on_demand"))
         if vms:
-            is_tpu = machine_type in tpu.catalogue().machine_types
             yield Machines(
                 name=str(node_set.get("id")),
                 machine_type=machine_type,
                 vms=vms,
                 region=region_of(place or text(properties.get("location"))),
                 capacity=capacity,
-                slices=None if is_tpu or machine_type is None else 0,
+                slices=_slices_of_node_set(node_set, machine_type, vms),
             )
     login = at(properties, "orchestrator.slurm.loginNodes")
     if isinstance(login, Mapping) and number(login.get("count")):
         yield _plain("login nodes", text(login.get("machineType")), number(login["count"]), text(login.get("zone")))
+
+
+def _slices_of_node_set(node_set: Mapping[str, Any], machine_type: str | None, vms: int) -> int | None:
+    machine = tpu.catalogue().machine_types.get(machine_type or "")
+    if machine is None:
+        return None if machine_type is None else 0
+    shape = text(mapping(at(node_set, "computeInstance.labels")).get(SLICE_LABEL))
+    vms_of = {str(topology): machine.vms(topology) for topology in machine.topologies}
+    return vms // vms_of[shape] if shape in vms_of else None
 
 
 def _plain(

@@ -12,7 +12,7 @@ from pathways.geometry import count
 
 Kind = Literal["slices", "restart", "data", "cluster", "refused"]
 
-# Resources whose deletion takes somebody's data along, and what that data is.
+# Resources whose deletion takes somebody's data along, and what that data is; {name} is the resource's.
 _DATA: Mapping[str, str] = {
     "gcp:compute/disk:Disk": "the disk's contents",
     "gcp:compute/regionDisk:RegionDisk": "the disk's contents",
@@ -24,7 +24,7 @@ _DATA: Mapping[str, str] = {
     "gcp:kms/cryptoKey:CryptoKey": "whatever only this key decrypts",
     "kubernetes:core/v1:PersistentVolumeClaim": "the volume's contents, unless its reclaim policy keeps them",
     "kubernetes:core/v1:PersistentVolume": "the volume's contents, unless its reclaim policy keeps them",
-    "kubernetes:core/v1:Namespace": "everything in the namespace",
+    "kubernetes:core/v1:Namespace": "everything in the namespace {name}",
 }
 # A Cluster Director storage entry that makes something new, and what is in it.
 _STORAGE: Mapping[str, str] = {"newBucket": "bucket", "newFilestore": "filestore", "newLustre": "lustre"}
@@ -88,7 +88,8 @@ def _removed(old: Resource, new: Resource | None, around: Context) -> Iterable[C
     elif old.type == inventory.CLUSTER:
         yield Consequence("cluster", "the whole cluster goes: every node pool, every workload, every volume claim")
     elif old.type == inventory.CLUSTER_DIRECTOR:
-        yield Consequence("cluster", "all nodes go, and every job on them ends")
+        slices = sum(each.slices or 0 for each in inventory.machines(old.type, old.inputs))
+        yield Consequence("cluster", "all nodes go, and every job on them ends", slices)
         for name in _own_storage(old):
             yield Consequence("data", f"data lost: {name}, which the cluster made")
     elif old.type == "gcp:storage/bucket:Bucket":
@@ -99,7 +100,7 @@ def _removed(old: Resource, new: Resource | None, around: Context) -> Iterable[C
             text = f"Google refuses to delete gs://{name} while it holds an object (forceDestroy is off)"
             yield Consequence("refused", text)
     elif old.type in _DATA:
-        yield Consequence("data", f"data lost: {_DATA[old.type]}")
+        yield Consequence("data", f"data lost: {_DATA[old.type].format(name=old.name)}")
     elif _is_pathways(old):
         yield _restart("restarts" if new else "stops for good")
 
@@ -155,8 +156,10 @@ def _director_updated(old: Resource, new: Resource) -> Iterable[Consequence]:
                         yield Consequence("data", f"data lost: {what} {id_}, which the cluster made")
     sets_before = _by_id(inventory.at(old.inputs, "orchestrator.slurm.nodeSets"))
     sets_after = _by_id(inventory.at(new.inputs, "orchestrator.slurm.nodeSets"))
+    slices = {each.name: each.slices or 0 for each in inventory.machines(old.type, old.inputs)}
     for id_ in sorted(sets_before.keys() - sets_after.keys()):
-        yield Consequence("cluster", f"node set {id_} goes, and the jobs on it end")
+        text = f"node set {id_} goes, and the jobs on it end"
+        yield Consequence("cluster", text, slices.get(id_, 0))
 
 
 def _restart(how: str) -> Consequence:

@@ -178,16 +178,13 @@ def _properties(step: Document, old: Resource, new: Resource) -> tuple[Property,
     found = []
     for path, difference in detailed.items():
         kind = str(difference.get("diffKind") or difference.get("kind") or "update")
-        found.append(
-            Property(
-                path=values.named(old if kind.startswith("delete") else new, path),
-                old=values.ABSENT
-                if kind.startswith("add")
-                else values.shown(old, path, not difference.get("inputDiff")),
-                new=values.ABSENT if kind.startswith("delete") else values.shown(new, path, bool(step.get("found"))),
-                replaces=kind.endswith("-replace") or path in keys,
-            )
+        added, deleted = kind.startswith("add"), kind.startswith("delete")
+        was, will = values.cut(
+            values.ABSENT if added else values.shown(old, path, not difference.get("inputDiff")),
+            values.ABSENT if deleted else values.shown(new, path, bool(step.get("found"))),
         )
+        where = values.named(old if deleted else new, path)
+        found.append(Property(where, was, will, replaces=kind.endswith("-replace") or path in keys))
     # What forces the replacement comes first; the rest as Pulumi sorted it.
     return tuple(sorted(found, key=lambda each: (not each.replaces, each.path)))
 

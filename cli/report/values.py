@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os.path
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -87,13 +88,25 @@ def shown(resource: Resource | None, path: str, outputs_first: bool) -> str:
 
 
 def as_text(value: Any) -> str:
-    """A value on one line, secrets masked, cut where it is long."""
+    """A value on one line, secrets masked."""
     if value is ABSENT:
         return ABSENT
     cleaned = _cleaned(value)
     line = cleaned if isinstance(cleaned, str) else json.dumps(cleaned, ensure_ascii=False, sort_keys=True)
-    line = " ".join(line.split()) if line else '""'
-    return str(line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…")
+    return " ".join(str(line).split()) if line else '""'
+
+
+def cut(old: str, new: str) -> tuple[str, str]:
+    """Both values of a property, long ones cut to what surrounds their first difference."""
+    same = len(os.path.commonprefix([old, new]))
+    start = max(0, same - LONGEST // 2) if min(len(old), len(new)) > LONGEST else 0
+    return _window(old, start), _window(new, start)
+
+
+def _window(line: str, start: int) -> str:
+    start = max(0, min(start, len(line) - LONGEST))
+    shown = line[start : start + LONGEST]
+    return f"{'…' if start else ''}{shown}{'…' if start + LONGEST < len(line) else ''}"
 
 
 def mask(message: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pathways import node_pools
 from pathways.director import ids
+from pathways.inventory import SLICE_LABEL
 from pathways.settings import BootDisk, Capacity, Home, Nodes, Settings
 from pathways.topology import SliceShape
 
@@ -26,8 +27,10 @@ def arguments(settings: Settings, shape: SliceShape, scratch_bucket: str) -> Arg
     cpu, tpu = _compute(settings, shape)
     home, scripts = _storage(settings, scratch_bucket)
     mounts = [{"id": home["id"], "local_mount": HOME_MOUNT}, {"id": scripts["id"], "local_mount": SCRIPTS_MOUNT}]
-    cpu_set = _node_set("cpu", cpu, director.cpu_nodes, settings.head.node_count, mounts, settings)
-    tpu_set = _node_set("tpu", tpu, director.tpu_nodes, settings.slices.count * shape.vms, mounts, settings)
+    labels = dict(settings.labels)
+    cpu_set = _node_set("cpu", cpu, director.cpu_nodes, settings.head.node_count, mounts, labels)
+    labels_of_slices = {**labels, SLICE_LABEL: str(shape.topology)}
+    tpu_set = _node_set("tpu", tpu, director.tpu_nodes, settings.slices.count * shape.vms, mounts, labels_of_slices)
     return {
         "cluster_id": ids.cluster_id(settings),
         "location": settings.region,
@@ -143,7 +146,7 @@ def _login_nodes(settings: Settings, mounts: list[Arguments]) -> Arguments:
 
 
 def _node_set(
-    stem: str, compute: Arguments, nodes: Nodes, count: int, mounts: list[Arguments], settings: Settings
+    stem: str, compute: Arguments, nodes: Nodes, count: int, mounts: list[Arguments], labels: dict[str, str]
 ) -> Arguments:
     """`count` nodes that run always or come with jobs. What cannot be changed on a node is part of the set's id."""
     disk = _disk(nodes.boot_disk)
@@ -154,7 +157,7 @@ def _node_set(
         "storage_configs": mounts,
         "compute_instance": {
             "boot_disk": disk,
-            **_filled(labels=dict(settings.labels), startup_script=nodes.startup_script),
+            **_filled(labels=labels, startup_script=nodes.startup_script),
         },
     }
 

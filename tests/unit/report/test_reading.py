@@ -126,3 +126,10 @@ def test_a_path_names_list_elements_that_have_names() -> None:
         each.path for change in reading.read(documents.events(before, after), "s").changes for each in change.properties
     ]
     assert "spec.replicatedJobs[pathways-head].template.spec.template.spec.containers[pathways-rm].args[2]" in paths
+
+
+def test_of_long_values_the_part_that_differs_is_shown() -> None:
+    old, new = "a" * 200 + "old" + "b" * 200, "a" * 200 + "new" + "b" * 200
+    was, will = values.cut(old, new)
+    assert "old" in was and "new" in will and max(len(was), len(will)) <= values.LONGEST + 2
+    assert values.cut("short", "x" * 500) == ("short", "x" * values.LONGEST + "…")

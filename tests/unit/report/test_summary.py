@@ -127,6 +127,16 @@ def test_cluster_director_entries_change_only_by_a_new_id() -> None:
     assert not new_id.slices_known
 
 
+@pytest.mark.parametrize(("shape", "slices"), [("2x4", 4), ("4x4", 2), ("5x5", 0)])
+def test_the_slices_of_a_node_set_are_those_that_its_label_says(shape: str, slices: int) -> None:
+    cluster = documents.cluster_director()
+    (node_set,) = cluster[-1].inputs["orchestrator"]["slurm"]["nodeSets"]
+    node_set["computeInstance"] = {"labels": {"pathways-topology": shape}}
+    made = report(cluster, [])
+    assert (made.before.slices, made.slices_known) == (slices, slices > 0)
+    assert ("2 slices lost or away" in made.losses) == (slices == 2)
+
+
 def test_deleting_a_cluster_director_cluster_takes_the_storage_it_made() -> None:
     assert "data lost: filestore home, which the cluster made" in report(documents.cluster_director(), []).losses
 
