@@ -17,7 +17,7 @@ from tests import report_logs
 from tests.rehearsal.conftest import Rehearsal
 
 pytestmark = pytest.mark.extended
-GKE, DIRECTOR = "gke-v6e", "director-v6e"
+GKE, DIRECTOR = "gke-v6e", "slurm-v6e"
 # A zone that has more than one generation, so that the login nodes may stay where they are.
 HERE = {"zone": "us-east5-a"}
 V5P = {**HERE, "accelerator": "v5p", "topology": "2x2x2"}
