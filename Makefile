@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed-$(firstword $(shell sha256sum requirements.lock))
 
 .DEFAULT_GOAL := help
-.PHONY: help up preview status outputs refresh down env tools test test-again test-unit test-extended test-oracles docs bench lint format lock lock-oracles clean-tools
+.PHONY: help up preview status outputs refresh down env tools test test-again test-unit test-extended test-oracles docs bench lint format lock lock-oracles lock-client clean-tools
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -78,6 +78,10 @@ lock: ## Pin requirements.in anew (needs uv)
 lock-oracles: ## Pin requirements-oracles.in anew (needs uv)
 	uv pip compile requirements-oracles.in --output-file requirements-oracles.lock --universal --python-version 3.11 \
 		--generate-hashes --no-strip-extras --no-emit-index-url --custom-compile-command 'make lock-oracles'
+
+lock-client: ## Pin requirements-client.in anew (needs uv)
+	uv pip compile requirements-client.in --output-file requirements-client.lock --universal --python-version 3.11 \
+		--generate-hashes --no-strip-extras --no-emit-index-url --custom-compile-command 'make lock-client'
 
 clean-tools: $(INSTALLED) ## Remove the built Go programs of every checkout
 	@$(RUN) -m rehearsal.tools --clean

@@ -1,21 +1,18 @@
-"""`python -m rehearsal.standins /pathways/server --server_port=29001 ...`, as a container of that image would run it.
-
-Of the environment it reads, besides what the real servers read: REHEARSAL_IMAGE (name and tag of the image) and
-REHEARSAL_ADDRESS (the node's own loopback address, on which it listens).
-"""
+"""`python -m rehearsal.standins server --server_port=29001 ...`, as a container of that image would run it."""
 
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import os
 import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable
 
+from rehearsal import client
 from rehearsal.standins import worker
 from rehearsal.standins.flags import FlagError, Flags, parse
-from rehearsal.standins.proxy import Proxy
 
 AUXILIARY_PORT_OFFSET = 1
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -42,11 +39,22 @@ async def serve(flags: Flags, address: str) -> None:
         log(f"Pathways Server serving on [::]:{flags.port}")
         await worker.run(*flags.resource_manager, address, greeting, log)
     else:
-        elastic = flags.count("num_elastic_instances") or flags.count("num_elastic_slices")
-        proxy = Proxy(elastic, log)
-        await _listen(proxy.serve, address, flags.port)
-        log("IFRT proxy server started with status OK")
-        await proxy.follow(*flags.resource_manager, address)
+        await _serve_proxy(flags, address)
+
+
+async def _serve_proxy(flags: Flags, address: str) -> None:
+    from rehearsal.standins.proxy import Proxy
+
+    proxy = Proxy(flags.count("num_elastic_instances") or flags.count("num_elastic_slices"), log)
+    if _has_jax():
+        from rehearsal.standins.ifrt.service import Service
+
+        await Service(proxy).start(address, flags.port)
+    else:
+        await _listen(_nobody, address, flags.port)
+        log("no client can connect: there is no JAX on this machine yet; python -m rehearsal.client installs it")
+    log("IFRT proxy server started with status OK")
+    await proxy.follow(*flags.resource_manager, address)
 
 
 async def _listen(handler: Handler, address: str, port: int) -> None:
@@ -57,11 +65,18 @@ async def _nobody(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
     writer.close()
 
 
+def _has_jax() -> bool:
+    return importlib.util.find_spec("jaxlib") is not None
+
+
 def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     program, *arguments = sys.argv[1:]
     try:
         flags = parse(program.rpartition("/")[2], os.environ["REHEARSAL_IMAGE"].rpartition(":")[2], arguments)
+        python = client.python()
+        if flags.role == "proxy" and python and not _has_jax():
+            os.execv(python, [str(python), "-m", "rehearsal.standins", *sys.argv[1:]])
         asyncio.run(serve(flags, os.environ["REHEARSAL_ADDRESS"]))
     except (FlagError, ValueError, OSError, worker.Refused) as error:
         print(error, file=sys.stderr, flush=True)

@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pathways import tpu
-from pathways.geometry import CatalogueError, Topology
+from rehearsal.standins.slices import InstanceType
 from rehearsal.standins.wire import Message, Peer
 
 Log = Callable[[str], None]
@@ -27,7 +26,7 @@ class ResourceManager:
     _ready: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
-        self.hosts_per_slice = hosts_of(self.instance_type)
+        self.hosts_per_slice = InstanceType.parse(self.instance_type).hosts
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, from a worker or a proxy, as long as it lasts."""
@@ -87,6 +86,7 @@ class ResourceManager:
         """The slices that are ready, by index, each with its hosts' addresses."""
         return {
             "instance_type": self.instance_type,
+            "instance_count": self.instance_count,
             "slices": {
                 str(index): [self.addresses[index, host] for host in range(self.hosts_per_slice)]
                 for index in sorted(self._ready)
@@ -107,17 +107,3 @@ class ResourceManager:
             self._ready = ready
             for proxy in self.proxies:
                 proxy.send(self.state())
-
-
-def hosts_of(instance_type: str) -> int:
-    """VMs of one slice of an instance type such as tpuv6e:4x4. Raises ValueError for one that does not exist."""
-    prefix, _, text = instance_type.partition(":")
-    machines = [m for m in tpu.catalogue().machine_types.values() if m.pathways_prefix == prefix]
-    try:
-        topology = Topology.parse(text)
-    except CatalogueError as error:
-        raise ValueError(f"unsupported instance type {instance_type}: {error}") from error
-    for machine in machines:
-        if topology in machine.topologies:
-            return machine.vms(topology)
-    raise ValueError(f"unsupported instance type {instance_type}")

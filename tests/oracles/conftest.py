@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.oracles import environment
-from tests.oracles.environment import Oracles
+from tests.oracles.environment import ENVIRONMENT, Oracles
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -16,4 +15,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def oracles(tmp_path_factory: pytest.TempPathFactory) -> Oracles:
-    return Oracles(environment.ensure(), tmp_path_factory.mktemp("home"))
+    return Oracles(ENVIRONMENT.ensure(), tmp_path_factory.mktemp("home"))

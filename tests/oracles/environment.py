@@ -1,17 +1,16 @@
-"""The environment of other people's tools: locked, apart from ours, and made once in the user's cache."""
+"""Other people's tools, in an environment of their own."""
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
 import subprocess
-import venv
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-LOCK = ROOT / "requirements-oracles.lock"
+from rehearsal.environments import PythonEnvironment
+
+_LOCK = Path(__file__).resolve().parents[2] / "requirements-oracles.lock"
+ENVIRONMENT = PythonEnvironment("oracles", _LOCK, "xpk, pathwaysutils and JAX (1.1 GB)")
 
 
 @dataclass(frozen=True)
@@ -35,22 +34,3 @@ class Oracles:
         done = subprocess.run(argv, input=input, capture_output=True, text=True, env=environment, cwd=self.home)
         assert done.returncode == 0, f"{program} {' '.join(arguments)}\n{done.stdout}\n{done.stderr}"
         return done.stdout
-
-
-def folder() -> Path:
-    """Where the environment of exactly this lock lies."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "pulumi-pathways" / "oracles" / hashlib.sha256(LOCK.read_bytes()).hexdigest()[:16]
-
-
-def ensure() -> Path:
-    """Make the environment unless it is there: about a minute and 900 MB."""
-    target = folder()
-    if not (target / "complete").exists():
-        shutil.rmtree(target, ignore_errors=True)
-        venv.create(target, with_pip=True)
-        pip = [str(target / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
-        options = ["--quiet", "--no-deps", "--no-compile", "--require-hashes", "--requirement", str(LOCK)]
-        subprocess.run([*pip, "install", *options], check=True)
-        (target / "complete").touch()
-    return target

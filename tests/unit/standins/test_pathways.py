@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
 
 from rehearsal.standins import worker
-from rehearsal.standins.proxy import Proxy
-from rehearsal.standins.resource_manager import ResourceManager, hosts_of
-from rehearsal.standins.wire import Message, Peer, connect
+from rehearsal.standins.proxy import Proxy, Unready, Visit
+from rehearsal.standins.resource_manager import ResourceManager
 
 HOST = "127.0.0.1"
 
@@ -36,9 +35,8 @@ def environment(slice_id: int, host: int, **changes: str) -> dict[str, str]:
 class Service:
     """A running resource manager and proxy."""
 
-    manager: ResourceManager
     port: int
-    proxy_port: int
+    proxy: Proxy
     lines: list[str]
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
@@ -48,10 +46,14 @@ class Service:
         self.tasks.append(task)
         return task
 
-    async def client(self) -> Peer:
-        peer = await connect(HOST, self.proxy_port, None)
-        peer.send({"client": "test"})
-        return peer
+    async def client(self) -> Visit:
+        """Enters as soon as the proxy has heard of enough slices."""
+        async with asyncio.timeout(5):
+            while True:
+                try:
+                    return self.proxy.enter("a test")
+                except Unready:
+                    await asyncio.sleep(0.01)
 
     async def said(self, line: str) -> None:
         async with asyncio.timeout(5):
@@ -63,28 +65,23 @@ class Service:
 async def service(elastic: int = 2) -> AsyncIterator[Service]:
     lines: list[str] = []
     manager, proxy = ResourceManager("tpuv6e:2x4", 2, lines.append), Proxy(elastic, lines.append)
-    servers = [await asyncio.start_server(each.serve, HOST, 0) for each in (manager, proxy)]
-    ports = [int(server.sockets[0].getsockname()[1]) for server in servers]
-    running = Service(manager, ports[0], ports[1], lines)
-    running.tasks.append(asyncio.create_task(proxy.follow(HOST, ports[0], None)))
+    server = await asyncio.start_server(manager.serve, HOST, 0)
+    port = int(server.sockets[0].getsockname()[1])
+    running = Service(port, proxy, lines)
+    running.tasks.append(asyncio.create_task(proxy.follow(HOST, port, None)))
     try:
         yield running
     finally:
         for task in running.tasks:
             task.cancel()
         await asyncio.gather(*running.tasks, return_exceptions=True)
-        for server in servers:
-            server.close()
+        server.close()
 
 
-async def slices(client: Peer, expected: set[str]) -> Message:
-    """Reads what the proxy tells its client until these slices are there."""
+async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(5):
-        while True:
-            state = await client.receive()
-            assert state is not None
-            if set(state["slices"]) == expected:
-                return state
+        while not condition():
+            await asyncio.sleep(0.01)
 
 
 def test_slices_are_announced_when_all_their_hosts_are_there() -> None:
@@ -95,8 +92,8 @@ def test_slices_are_announced_when_all_their_hosts_are_there() -> None:
             await running.said("*** 1/2 Pathways Slices Now Ready ***")
             running.start_worker(0, 1)
             await running.said("*** 2/2 Pathways Slices Now Ready ***")
-            state = await slices(await running.client(), {"0", "1"})
-            assert state["slices"]["1"] == ["10.0.1.0", "10.0.1.1"]
+            visit = await running.client()
+            assert [device.slice_index for device in visit.devices] == [0] * 8 + [1] * 8
 
     asyncio.run(scenario())
 
@@ -106,12 +103,13 @@ def test_a_client_keeps_its_session_while_a_slice_goes_and_comes_back() -> None:
         async with service() as running:
             workers = [running.start_worker(slice_id, host) for slice_id in (0, 1) for host in (0, 1)]
             await running.said("*** 2/2 Pathways Slices Now Ready ***")
-            client = await running.client()
-            await slices(client, {"0", "1"})
+            visit = await running.client()
             workers[3].cancel()
-            await slices(client, {"0"})
+            await until(lambda: visit.lost == {1})
             running.start_worker(1, 1)
-            await slices(client, {"0", "1"})
+            await until(lambda: not visit.lost)
+            assert visit.losses == [1], "what was on the slice stays lost"
+            assert not visit.ended.is_set()
 
     asyncio.run(scenario())
 
@@ -119,14 +117,44 @@ def test_a_client_keeps_its_session_while_a_slice_goes_and_comes_back() -> None:
 def test_more_lost_slices_than_elastic_ones_end_the_session() -> None:
     async def scenario() -> None:
         async with service(elastic=0) as running:
-            workers = [running.start_worker(0, host) for host in (0, 1)]
-            await running.said("*** 1/2 Pathways Slices Now Ready ***")
-            client = await running.client()
-            await slices(client, {"0"})
+            workers = [running.start_worker(slice_id, host) for slice_id in (0, 1) for host in (0, 1)]
+            visit = await running.client()
             workers[0].cancel()
-            async with asyncio.timeout(5):
-                assert await client.receive() == {"error": "more than 0 slices are lost"}
-                assert await client.receive() is None
+            await asyncio.wait_for(visit.ended.wait(), timeout=5)
+            assert visit.reason.startswith("Slice 0 is lost, and 0 may be")
+
+    asyncio.run(scenario())
+
+
+def test_a_client_is_told_what_is_missing() -> None:
+    async def scenario() -> None:
+        async with service(elastic=0) as running:
+            with pytest.raises(Unready, match="does not answer"):
+                running.proxy.enter("a test")
+            for host in (0, 1):
+                running.start_worker(0, host)
+            await running.said("*** 1/2 Pathways Slices Now Ready ***")
+
+            def refusal() -> str:
+                with pytest.raises(Unready) as refused:
+                    running.proxy.check()
+                return str(refused.value)
+
+            await until(lambda: refusal() == "1 of 2 slices are ready, and 0 may be missing.")
+
+    asyncio.run(scenario())
+
+
+def test_a_second_client_is_refused_until_the_first_is_gone() -> None:
+    async def scenario() -> None:
+        async with service() as running:
+            for host in (0, 1):
+                running.start_worker(0, host)
+            visit = await running.client()
+            with pytest.raises(Unready, match="one client at a time, and a test is connected"):
+                running.proxy.enter("another")
+            visit.leave()
+            running.proxy.enter("another")
 
     asyncio.run(scenario())
 
@@ -168,16 +196,3 @@ def test_a_missing_variable_is_named() -> None:
     del variables["MEGASCALE_SLICE_ID"]
     with pytest.raises(ValueError, match="lacks MEGASCALE_SLICE_ID"):
         worker.hello(variables, HOST)
-
-
-@pytest.mark.parametrize(
-    ("instance_type", "hosts"), [("tpuv6e:2x4", 2), ("tpuv6e1t:2x4", 1), ("tpuv5:4x4x4", 16), ("tpu7x:2x2x2", 2)]
-)
-def test_an_instance_type_says_how_many_hosts_a_slice_has(instance_type: str, hosts: int) -> None:
-    assert hosts_of(instance_type) == hosts
-
-
-@pytest.mark.parametrize("instance_type", ["tpuv6e:3x4", "v6e:2x4", "tpuv6e", "tpuv6e1t:4x4"])
-def test_an_instance_type_that_does_not_exist_is_refused(instance_type: str) -> None:
-    with pytest.raises(ValueError, match="unsupported instance type"):
-        hosts_of(instance_type)

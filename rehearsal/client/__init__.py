@@ -1,0 +1,22 @@
+"""A JAX client as a user of a Pathways stack has it: its environment, and the check that Pathways answers it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from rehearsal.environments import PythonEnvironment
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = PythonEnvironment("client", CHECKOUT / "requirements-client.lock", "JAX and pathwaysutils (700 MB)")
+CHECK = Path(__file__).with_name("check.py")
+# Names another folder with such an environment; see rehearsal.standins.
+VARIABLE = "REHEARSAL_CLIENT"
+
+
+def python() -> Path | None:
+    """The interpreter that has JAX; None where the environment has not been made yet."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return Path(named) / "bin" / "python"
+    return ENVIRONMENT.python if ENVIRONMENT.complete else None
