@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,10 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Call:
-    """One request that fits its method's schema. `content` and `content_type` are those of a media upload."""
+    """One request that fits its method's schema. `content` and `content_type` are those of a media upload.
+
+    `repeated` has every value of each query parameter. `member` is who asks, as IAM policies name it; None: the operator.
+    """
 
     method: Method
     version: str
@@ -24,6 +27,8 @@ class Call:
     origin: str
     content: bytes = b""
     content_type: str = ""
+    repeated: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    member: str | None = None
 
     def flag(self, name: str) -> bool:
         """A boolean query parameter; false when absent."""

@@ -20,6 +20,7 @@ from rehearsal.google.api import Answer, Call, Media, Service
 from rehearsal.google.cloud import Cloud
 from rehearsal.google.discovery import Document, Method, document
 from rehearsal.google.errors import GoogleError, invalid, not_found, unimplemented
+from rehearsal.google.identity import member_of
 from rehearsal.google.schema import Check
 from rehearsal.google.services import SERVICES
 
@@ -72,7 +73,10 @@ def _respond(cloud: Cloud, services: Mapping[str, Service], request: Request, co
         body = {} if media else _body(service, version, api, method, content)
         origin = f"{request.url.scheme}://{request.url.netloc}"
         content_type = request.headers.get("content-type", "")
-        call = Call(method, version, values, query, body, origin, content if media else b"", content_type)
+        repeated = {name: request.query_params.getlist(name) for name in query}
+        member = member_of(request.headers.get("authorization", ""))
+        content = content if media else b""
+        call = Call(method, version, values, query, body, origin, content, content_type, repeated, member)
         with cloud.store.transaction():
             response = _render(handler(cloud, call))
         status, note = response.status_code, ""

@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 
-from rehearsal import client
 from rehearsal.standins import worker
 from rehearsal.standins.flags import FlagError, Flags, parse
 
@@ -69,14 +68,27 @@ def _has_jax() -> bool:
     return importlib.util.find_spec("jaxlib") is not None
 
 
+def _find_jax() -> None:
+    """Go on in the environment that has JAX, if there is one."""
+    from rehearsal import client
+
+    python = client.python()
+    if python:
+        os.execv(python, [str(python), "-m", "rehearsal.standins", *sys.argv[1:]])
+
+
 def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     program, *arguments = sys.argv[1:]
     try:
         flags = parse(program.rpartition("/")[2], os.environ["REHEARSAL_IMAGE"].rpartition(":")[2], arguments)
-        python = client.python()
-        if flags.role == "proxy" and python and not _has_jax():
-            os.execv(python, [str(python), "-m", "rehearsal.standins", *sys.argv[1:]])
+        if flags.role == "proxy" and not _has_jax():
+            _find_jax()
+        if os.environ.get("REHEARSAL_CLOUD"):
+            # Imported here because without a cloud nobody needs HTTP.
+            from rehearsal.standins import scratch
+
+            scratch.check(flags, os.environ)
         asyncio.run(serve(flags, os.environ["REHEARSAL_ADDRESS"]))
     except (FlagError, ValueError, OSError, worker.Refused) as error:
         print(error, file=sys.stderr, flush=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import pytest
 
+from rehearsal.google.identity import token
 from tests.unit.google.running import PROJECT, Double
 
 BUCKETS = f"/storage/storage/v1/b?project={PROJECT}"
@@ -118,3 +120,41 @@ def test_nobody_is_public_where_that_is_prevented(double: Double) -> None:
     create(double, iamConfiguration={"publicAccessPrevention": "enforced"})
     policy = {"bindings": [{"role": "roles/storage.objectViewer", "members": ["allUsers"]}]}
     assert "public access prevention is enforced" in double.refused("PUT", f"{BUCKET}/iam", policy, 412)
+
+
+def as_member(double: Double, verb: str, path: str, member: str, body: Any = None) -> httpx.Response:
+    return double.http.request(verb, path, json=body, headers={"Authorization": f"Bearer {token(member)}"})
+
+
+@pytest.mark.parametrize(
+    ("role", "held"),
+    [
+        ("roles/storage.objectUser", ["storage.objects.create"]),
+        ("roles/storage.legacyBucketReader", ["storage.buckets.get"]),
+        ("roles/storage.admin", ["storage.buckets.get", "storage.buckets.update", "storage.objects.create"]),
+    ],
+)
+def test_a_member_has_the_permissions_of_its_roles(double: Double, role: str, held: list[str]) -> None:
+    create(double)
+    double.call("PUT", f"{BUCKET}/iam", {"bindings": [{"role": role, "members": ["user:a@example.com"]}]})
+    asked = ["storage.buckets.get", "storage.buckets.update", "storage.objects.create"]
+    query = "&".join(f"permissions={each}" for each in asked)
+    answer = as_member(double, "GET", f"{BUCKET}/iam/testPermissions?{query}", "user:a@example.com")
+    assert answer.json()["permissions"] == held
+    nobody = as_member(double, "GET", f"{BUCKET}/iam/testPermissions?{query}", "user:b@example.com")
+    assert nobody.json()["permissions"] == []
+    assert double.call("GET", f"{BUCKET}/iam/testPermissions?{query}")["permissions"] == asked
+
+
+def test_a_role_on_the_project_reaches_its_buckets(double: Double) -> None:
+    create(double)
+    policy = {"bindings": [{"role": "roles/storage.admin", "members": ["user:a@example.com"]}]}
+    double.call("POST", f"/cloudresourcemanager/v1/projects/{PROJECT}:setIamPolicy", {"policy": policy})
+    assert as_member(double, "GET", BUCKET, "user:a@example.com").status_code == 200
+
+
+def test_a_member_without_the_permission_cannot_change_a_bucket(double: Double) -> None:
+    create(double)
+    refused = as_member(double, "PATCH", BUCKET, "user:a@example.com", {"labels": {"a": "b"}})
+    assert refused.status_code == 403
+    assert "does not have storage.buckets.update access" in refused.json()["error"]["message"]

@@ -12,6 +12,7 @@ from rehearsal.google.cloud import Cloud, now
 from rehearsal.google.documents import get_path, merge
 from rehearsal.google.errors import GoogleError, condition_not_met, invalid
 from rehearsal.google.projects import Project
+from rehearsal.google.services.storage.permissions import require
 from rehearsal.google.services.storage.service import BASE, SERVICE, check_conditions, find_bucket
 
 Json = dict[str, Any]
@@ -162,6 +163,7 @@ def _present(bucket: Json, call: Call) -> Json:
 @SERVICE.handles("storage.buckets.get")
 def get(cloud: Cloud, call: Call) -> Json:
     bucket = find_bucket(cloud, call)
+    require(cloud, call, bucket, "storage.buckets.get")
     check_conditions(call, bucket)
     return _present(bucket, call)
 
@@ -177,6 +179,7 @@ def list_buckets(cloud: Cloud, call: Call) -> Json:
 @SERVICE.handles("storage.buckets.patch", "storage.buckets.update")
 def patch(cloud: Cloud, call: Call) -> Json:
     old = find_bucket(cloud, call)
+    require(cloud, call, old, "storage.buckets.update")
     check_conditions(call, old)
     new = merge(old, call.body)
     if call.method.http == "PUT":

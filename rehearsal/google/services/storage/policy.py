@@ -7,24 +7,13 @@ from typing import Any
 from rehearsal.google.api import Call
 from rehearsal.google.cloud import Cloud
 from rehearsal.google.errors import condition_not_met
-from rehearsal.google.policies import policy_of, set_policy
+from rehearsal.google.policies import set_policy
+from rehearsal.google.services.storage.permissions import bucket_policy, default_bindings, granted
 from rehearsal.google.services.storage.service import SERVICE, find_bucket
 
 Json = dict[str, Any]
 
 PUBLIC = {"allUsers", "allAuthenticatedUsers"}
-
-
-def _default(cloud: Cloud, bucket: Json) -> list[Json]:
-    """What a new bucket grants to the roles of its project."""
-    project = cloud.projects.get(bucket["projectNumber"]).id
-    return [
-        {
-            "role": "roles/storage.legacyBucketOwner",
-            "members": [f"projectEditor:{project}", f"projectOwner:{project}"],
-        },
-        {"role": "roles/storage.legacyBucketReader", "members": [f"projectViewer:{project}"]},
-    ]
 
 
 def _answer(bucket: Json, policy: Json) -> Json:
@@ -34,7 +23,7 @@ def _answer(bucket: Json, policy: Json) -> Json:
 @SERVICE.handles("storage.buckets.getIamPolicy")
 def get_iam_policy(cloud: Cloud, call: Call) -> Json:
     bucket = find_bucket(cloud, call)
-    return _answer(bucket, policy_of(cloud, f"policy/b/{bucket['name']}", _default(cloud, bucket)))
+    return _answer(bucket, bucket_policy(cloud, bucket))
 
 
 @SERVICE.handles("storage.buckets.setIamPolicy")
@@ -49,11 +38,11 @@ def set_iam_policy(cloud: Cloud, call: Call) -> Json:
         )
     stale = condition_not_met("At least one of the pre-conditions you specified did not hold.")
     key = f"policy/b/{bucket['name']}"
-    return _answer(bucket, set_policy(cloud, key, call.body, stale, _default(cloud, bucket)))
+    return _answer(bucket, set_policy(cloud, key, call.body, stale, default_bindings(cloud, bucket)))
 
 
 @SERVICE.handles("storage.buckets.testIamPermissions")
 def test_iam_permissions(cloud: Cloud, call: Call) -> Json:
-    """The caller of a rehearsal has every permission. Of a repeated parameter the last is answered."""
-    find_bucket(cloud, call)
-    return {"kind": "storage#testIamPermissionsResponse", "permissions": [call.query["permissions"]]}
+    bucket = find_bucket(cloud, call)
+    permissions = granted(cloud, call, bucket, list(call.repeated["permissions"]))
+    return {"kind": "storage#testIamPermissionsResponse", "permissions": permissions}
