@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 
 from rehearsal.standins import worker
 from rehearsal.standins.flags import FlagError, Flags, parse
+from rehearsal.standins.wire import Refused
 
 AUXILIARY_PORT_OFFSET = 1
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -25,15 +26,16 @@ async def serve(flags: Flags, address: str) -> None:
     """Run until a signal ends it. Raises OSError for a port in use, ValueError for a bad setting, Refused."""
     if flags.role == "resource_manager":
         # Imported here because the catalogue takes a while to read, and workers do not need it.
-        from rehearsal.standins.resource_manager import ResourceManager
+        from rehearsal.standins.resource_manager import ResourceManager, check_host
 
-        manager = ResourceManager(flags.values["instance_type"], flags.count("instance_count"), log)
+        check_host(os.environ, address)
+        manager = ResourceManager(flags.values["instance_type"], flags.count("instance_count"), flags.shared, log)
         await _listen(manager.serve, address, flags.port)
-        await _listen(manager.serve, address, flags.port + AUXILIARY_PORT_OFFSET)
+        await _listen(_nobody, address, flags.port + AUXILIARY_PORT_OFFSET)
         log(f"Pathways Server serving on [::]:{flags.port}")
         await asyncio.Event().wait()
     elif flags.role == "worker":
-        greeting = worker.hello(os.environ, address)
+        greeting = worker.hello(flags, os.environ, address)
         await _listen(_nobody, address, flags.port)
         log(f"Pathways Server serving on [::]:{flags.port}")
         await worker.run(*flags.resource_manager, address, greeting, log)
@@ -44,7 +46,7 @@ async def serve(flags: Flags, address: str) -> None:
 async def _serve_proxy(flags: Flags, address: str) -> None:
     from rehearsal.standins.proxy import Proxy
 
-    proxy = Proxy(flags.count("num_elastic_instances") or flags.count("num_elastic_slices"), log)
+    proxy = Proxy(flags, log)
     if _has_jax():
         from rehearsal.standins.ifrt.service import Service
 
@@ -53,7 +55,7 @@ async def _serve_proxy(flags: Flags, address: str) -> None:
         await _listen(_nobody, address, flags.port)
         log("no client can connect: there is no JAX on this machine yet; python -m rehearsal.client installs it")
     log("IFRT proxy server started with status OK")
-    await proxy.follow(*flags.resource_manager, address)
+    await proxy.follow(address)
 
 
 async def _listen(handler: Handler, address: str, port: int) -> None:
@@ -90,7 +92,7 @@ def main() -> int:
 
             scratch.check(flags, os.environ)
         asyncio.run(serve(flags, os.environ["REHEARSAL_ADDRESS"]))
-    except (FlagError, ValueError, OSError, worker.Refused) as error:
+    except (FlagError, ValueError, OSError, Refused) as error:
         print(error, file=sys.stderr, flush=True)
         return 1
     except KeyboardInterrupt:

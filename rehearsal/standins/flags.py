@@ -30,10 +30,11 @@ class FlagError(Exception):
 
 @dataclass(frozen=True)
 class Flags:
-    """An accepted command line: what the server is, and its flags by name."""
+    """An accepted command line: what the server is, its flags by name, and the tag of the image that it came with."""
 
     role: Role
     values: dict[str, str]
+    image_tag: str
 
     @property
     def port(self) -> int:
@@ -45,8 +46,23 @@ class Flags:
         host, _, port = self.values["resource_manager_address"].rpartition(":")
         return host, int(port)
 
-    def count(self, name: str, default: int = 0) -> int:
-        return int(self.values.get(name, default))
+    @property
+    def shared(self) -> dict[str, str]:
+        """What must be the same for all servers of a Pathways."""
+        return {"--gcs_scratch_location": self.values["gcs_scratch_location"], "image tag": self.image_tag}
+
+    @property
+    def elastic(self) -> tuple[str, int]:
+        """The proxy's flag for slices that may be missing, by the name that its image knows, and their number."""
+        given = [name for name in ("num_elastic_instances", "num_elastic_slices") if name in self.values]
+        return (f"--{given[0]}", self.count(given[0])) if given else ("without elastic slices", 0)
+
+    @property
+    def virtual_slices(self) -> list[str]:
+        return self.values["virtual_slices"].split(",") if "virtual_slices" in self.values else []
+
+    def count(self, name: str) -> int:
+        return int(self.values[name])
 
 
 def parse(program: str, image_tag: str, arguments: Sequence[str]) -> Flags:
@@ -71,7 +87,7 @@ def parse(program: str, image_tag: str, arguments: Sequence[str]) -> Flags:
     missing = [name for name in table["required"][role] if name not in values]
     if missing:
         raise FlagError(f"ERROR: the {role.replace('_', ' ')} needs --{', --'.join(missing)}")
-    return Flags(role, values)
+    return Flags(role, values, image_tag)
 
 
 def _pairs(arguments: Sequence[str]) -> list[tuple[str, str]]:

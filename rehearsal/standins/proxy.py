@@ -7,8 +7,9 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from rehearsal.standins.flags import Flags
 from rehearsal.standins.slices import Device, InstanceType
-from rehearsal.standins.wire import Message, connect
+from rehearsal.standins.wire import Message, Refused, connect
 
 Log = Callable[[str], None]
 
@@ -40,34 +41,34 @@ class Visit:
 
 
 class Proxy:
-    """Serves one client at a time; `elastic` slices may be missing without ending the client's session."""
+    """Serves one client at a time; as many slices as its flags say may be missing without ending the session."""
 
-    def __init__(self, elastic: int, log: Log) -> None:
-        self._elastic = elastic
+    def __init__(self, flags: Flags, log: Log) -> None:
+        self._flags = flags
+        self._elastic_flag, self._elastic = flags.elastic
         self._log = log
         self._state: Message | None = None
         self._visit: Visit | None = None
-        self._where = "the resource manager"
+        self._where = f"the resource manager at {flags.values['resource_manager_address']}"
+        self._said = ""
 
-    async def follow(self, host: str, port: int, address: str | None) -> None:
-        """Keep hearing from the resource manager, whatever happens to it."""
-        self._where = f"the resource manager at {host}:{port}"
-        said = False
+    async def follow(self, address: str | None) -> None:
+        """Keep hearing from the resource manager, whatever happens to it.
+
+        Raises Refused, and ValueError where the proxy's flags do not fit to it.
+        """
         while True:
             try:
-                peer = await connect(host, port, address)
+                peer = await connect(*self._flags.resource_manager, address)
             except OSError as error:
-                if not said:
-                    self._log(f"{self._where} does not answer: {error.strerror or error}")
-                said = True
+                self._say_once(f"{self._where} does not answer: {error.strerror or error}")
             else:
-                said = False
                 with contextlib.closing(peer):
-                    peer.send({"role": "proxy"})
+                    peer.send({"role": "proxy", "shared": self._flags.shared})
                     while (state := await peer.receive()) is not None:
                         self._heard(state)
+                self._say_once(f"{self._where} is gone" if self._state else f"{self._where} is something else")
                 self._state = None
-                self._log(f"{self._where} is gone")
             await asyncio.sleep(0.5)
 
     def check(self) -> Message:
@@ -78,7 +79,8 @@ class Proxy:
             raise Unready(f"{self._where} does not answer the proxy.", passing=True)
         ready, expected = len(self._state["slices"]), int(self._state["instance_count"])
         if not ready or expected - ready > self._elastic:
-            raise Unready(f"{ready} of {expected} slices are ready, and {self._elastic} may be missing.", passing=True)
+            text = f"{ready} of {expected} slices are ready, and {self._elastic} may be missing ({self._elastic_flag})."
+            raise Unready(text, passing=True)
         return self._state
 
     def enter(self, peer: str) -> Visit:
@@ -95,8 +97,17 @@ class Proxy:
             self._log(f"the client at {self._visit.peer} is gone")
         self._visit = None
 
+    def _say_once(self, line: str) -> None:
+        if line != self._said:
+            self._log(line)
+        self._said = line
+
     def _heard(self, state: Message) -> None:
-        self._state = state
+        if "refused" in state:
+            raise Refused(f"{self._where} refuses this proxy: {state['refused']}")
+        if self._state is None:
+            self._check_flags(state["instance_type"], int(state["instance_count"]))
+        self._state, self._said = state, ""
         visit = self._visit
         if visit is None:
             return
@@ -105,5 +116,14 @@ class Proxy:
         visit.losses.extend(visit.lost - before)
         if len(visit.lost) > self._elastic:
             names = ", ".join(map(str, sorted(visit.lost)))
-            visit.reason = f"Slice {names} is lost, and {self._elastic} may be (--num_elastic_instances)."
+            visit.reason = f"Slice {names} is lost, and {self._elastic} may be ({self._elastic_flag})."
             visit.ended.set()
+
+    def _check_flags(self, instance_type: str, count: int) -> None:
+        """Whether the flags are meant for these slices. Raises ValueError."""
+        has = f"{self._where} has {count} slices of {instance_type} (--instance_count, --instance_type)"
+        if self._elastic > count:
+            raise ValueError(f"{self._elastic_flag}={self._elastic}, and {has}")
+        virtual = self._flags.virtual_slices
+        if len(virtual) > count or any(each != instance_type for each in virtual):
+            raise ValueError(f"--virtual_slices={','.join(virtual)}, and {has}")

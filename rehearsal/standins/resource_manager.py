@@ -3,49 +3,71 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from rehearsal.standins.slices import InstanceType
-from rehearsal.standins.wire import Message, Peer
+from rehearsal.standins.wire import Message, Peer, resolve
 
 Log = Callable[[str], None]
 
 
+class Place(NamedTuple):
+    """Which worker of the whole."""
+
+    slice: int
+    host: int
+
+
 @dataclass
 class ResourceManager:
-    """Workers register here with their slice's index and their host's; proxies are told whenever that changes."""
+    """Workers register here with their slice's index and their host's; proxies are told whenever that changes.
+
+    `shared` is what all servers must have in common, by the name that a person knows it under. A worker may wait
+    `patience` seconds for the place of one that is about to end, as after a restart on another node.
+    """
 
     instance_type: str
     instance_count: int
+    shared: Mapping[str, str]
     log: Log
-    hosts_per_slice: int = field(init=False)
-    workers: dict[tuple[int, int], Peer] = field(default_factory=dict)
-    addresses: dict[tuple[int, int], str] = field(default_factory=dict)
+    patience: float = 5.0
+    slices: InstanceType = field(init=False)
+    workers: dict[Place, Peer] = field(default_factory=dict)
+    addresses: dict[Place, str] = field(default_factory=dict)
+    hostnames: dict[int, str] = field(default_factory=dict)
     proxies: list[Peer] = field(default_factory=list)
     _ready: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
-        self.hosts_per_slice = InstanceType.parse(self.instance_type).hosts
+        self.slices = InstanceType.parse(self.instance_type)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, from a worker or a proxy, as long as it lasts."""
         peer = Peer(reader, writer)
         hello = await peer.receive()
-        if hello and hello.get("role") == "worker":
-            await self._worker(peer, hello)
-        elif hello and hello.get("role") == "proxy":
-            await self._proxy(peer)
+        role = hello.get("role") if hello else None
+        if hello and role in ("worker", "proxy"):
+            fault = self._difference(hello) or (self._fault(hello) if role == "worker" else None)
+            if fault is None:
+                fault = await (self._worker(peer, hello) if role == "worker" else self._proxy(peer))
+            if fault is not None:
+                self.log(f"refused a {role} at {peer.address}: {fault}")
+                peer.send({"refused": fault})
         peer.close()
 
-    async def _worker(self, peer: Peer, hello: Message) -> None:
-        fault = self._fault(hello)
-        if fault:
-            self.log(f"refused a worker at {peer.address}: {fault}")
-            peer.send({"refused": fault})
-            return
-        place = (int(hello["slice"]), int(hello["host"]))
+    async def _worker(self, peer: Peer, hello: Message) -> str | None:
+        """A worker's time here; why it is refused."""
+        variables = hello["variables"]
+        place = Place(int(variables["MEGASCALE_SLICE_ID"]), int(variables["TPU_WORKER_ID"]))
+        if not await self._vacant(place, hello["address"]):
+            return (
+                f"it has MEGASCALE_SLICE_ID={place.slice} and TPU_WORKER_ID={place.host}, "
+                f"and so has the worker at {self.addresses[place]}"
+            )
         self.workers[place], self.addresses[place] = peer, str(hello["address"])
+        self.hostnames[place.slice] = variables["TPU_WORKER_HOSTNAMES"]
         peer.send({"registered": True})
         self._changed()
         while await peer.receive() is not None:
@@ -53,8 +75,19 @@ class ResourceManager:
         # A worker that came back took the place of its former self.
         if self.workers.get(place) is peer:
             del self.workers[place], self.addresses[place]
-            self.log(f"lost host {place[1]} of slice {place[0]} at {hello['address']}")
+            if not any(other.slice == place.slice for other in self.workers):
+                del self.hostnames[place.slice]
+            self.log(f"lost host {place.host} of slice {place.slice} at {hello['address']}")
             self._changed()
+        return None
+
+    async def _vacant(self, place: Place, address: str) -> bool:
+        """Whether a worker at this address may take a place, which nobody else has or is about to leave."""
+        waited = 0.0
+        while self.addresses.get(place, address) != address and waited < self.patience:
+            await asyncio.sleep(0.1)
+            waited += 0.1
+        return self.addresses.get(place, address) == address
 
     async def _proxy(self, peer: Peer) -> None:
         self.proxies.append(peer)
@@ -63,23 +96,43 @@ class ResourceManager:
             pass
         self.proxies.remove(peer)
 
+    def _difference(self, hello: Message) -> str | None:
+        """What a server should have in common with this one, and has not."""
+        for name, own in self.shared.items():
+            if hello["shared"].get(name) != own:
+                return f"its {name} is {hello['shared'].get(name)}, here it is {own}"
+        return None
+
     def _fault(self, hello: Message) -> str | None:
         """What is wrong with a worker's idea of the whole."""
-        if hello["num_slices"] != self.instance_count:
+        variables = hello["variables"]
+        hosts, count = self.slices.hosts, self.instance_count
+        number = {
+            name: int(variables[name]) for name in ("MEGASCALE_NUM_SLICES", "MEGASCALE_SLICE_ID", "TPU_WORKER_ID")
+        }
+        if number["MEGASCALE_NUM_SLICES"] != count:
+            return f"it has MEGASCALE_NUM_SLICES={number['MEGASCALE_NUM_SLICES']}, expected {count} (--instance_count)"
+        if number["MEGASCALE_SLICE_ID"] >= count:
+            return f"it has MEGASCALE_SLICE_ID={number['MEGASCALE_SLICE_ID']}, expected 0 to {count - 1}"
+        names = variables["TPU_WORKER_HOSTNAMES"]
+        if len(names.split(",")) != hosts:
             return (
-                f"it has MEGASCALE_NUM_SLICES={hello['num_slices']}, expected {self.instance_count} (--instance_count)"
+                f"its slice has {len(names.split(','))} hosts (TPU_WORKER_HOSTNAMES), {self.instance_type} has {hosts}"
             )
-        if not 0 <= hello["slice"] < self.instance_count:
-            return f"it has MEGASCALE_SLICE_ID={hello['slice']}, expected 0 to {self.instance_count - 1}"
-        if hello["hosts"] != self.hosts_per_slice:
+        if names != self.hostnames.get(number["MEGASCALE_SLICE_ID"], names):
             return (
-                f"its slice has {hello['hosts']} hosts (TPU_WORKER_HOSTNAMES), "
-                f"{self.instance_type} has {self.hosts_per_slice}"
+                f"it has TPU_WORKER_HOSTNAMES={names}, other workers of slice {variables['MEGASCALE_SLICE_ID']} do not"
             )
-        if not 0 <= hello["host"] < self.hosts_per_slice:
-            return f"it has TPU_WORKER_ID={hello['host']}, expected 0 to {self.hosts_per_slice - 1}"
-        if hello["topology"] != self.instance_type.rpartition(":")[2]:
-            return f"it has TPU_TOPOLOGY={hello['topology']}, expected that of {self.instance_type}"
+        if number["TPU_WORKER_ID"] >= hosts:
+            return f"it has TPU_WORKER_ID={number['TPU_WORKER_ID']}, expected 0 to {hosts - 1}"
+        shape = {
+            "TPU_TOPOLOGY": str(self.slices.topology),
+            "TPU_CHIPS_PER_HOST_BOUNDS": ",".join(map(str, self.slices.host_shape)),
+            "TPU_HOST_BOUNDS": ",".join(map(str, self.slices.host_grid)),
+        }
+        for name, expected in shape.items():
+            if variables[name] != expected:
+                return f"it has {name}={variables[name]}, {self.instance_type} has {expected}"
         return None
 
     def state(self) -> Message:
@@ -88,7 +141,7 @@ class ResourceManager:
             "instance_type": self.instance_type,
             "instance_count": self.instance_count,
             "slices": {
-                str(index): [self.addresses[index, host] for host in range(self.hosts_per_slice)]
+                str(index): [self.addresses[Place(index, host)] for host in range(self.slices.hosts)]
                 for index in sorted(self._ready)
             },
         }
@@ -97,7 +150,7 @@ class ResourceManager:
         ready = frozenset(
             index
             for index in range(self.instance_count)
-            if all((index, host) in self.workers for host in range(self.hosts_per_slice))
+            if all(Place(index, host) in self.workers for host in range(self.slices.hosts))
         )
         for index in sorted(self._ready - ready):
             self.log(f"slice {index} lost")
@@ -107,3 +160,18 @@ class ResourceManager:
             self._ready = ready
             for proxy in self.proxies:
                 proxy.send(self.state())
+
+
+def check_host(environment: Mapping[str, str], address: str) -> None:
+    """The variables of a resource manager's container. Raises ValueError naming the one that is wrong."""
+    for name in ("HOST_ADDRESS", "TPU_SKIP_MDS_QUERY"):
+        if name not in environment:
+            raise ValueError(f"the environment lacks {name}")
+    if environment["TPU_SKIP_MDS_QUERY"] != "true":
+        raise ValueError(
+            f"TPU_SKIP_MDS_QUERY={environment['TPU_SKIP_MDS_QUERY']}: a node without TPUs must not ask the metadata "
+            "server for them; it must be true"
+        )
+    found = resolve(environment["HOST_ADDRESS"])
+    if found != address:
+        raise ValueError(f"HOST_ADDRESS={environment['HOST_ADDRESS']} is {found}, and this node is {address}")

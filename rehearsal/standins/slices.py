@@ -54,6 +54,17 @@ class InstanceType:
         return self.machine.vms(self.topology)
 
     @property
+    def host_shape(self) -> tuple[int, int, int]:
+        """Chips of a VM along each axis."""
+        return self.machine.host.in_three_dims
+
+    @property
+    def host_grid(self) -> tuple[int, int, int]:
+        """VMs of a slice along each axis."""
+        x, y, z = (whole // own for whole, own in zip(self.topology.in_three_dims, self.host_shape, strict=True))
+        return x, y, z
+
+    @property
     def devices_per_slice(self) -> int:
         return self.topology.chips * self._devices_per_chip
 
@@ -61,11 +72,9 @@ class InstanceType:
         """The devices of one slice, host by host; hosts and chips of a host go along x first, then y, then z."""
         kind = _KINDS.get(self.machine.generation, f"TPU {self.machine.generation}")
         found: list[Device] = []
-        bounds = self.machine.host.in_three_dims
-        grid = [all_ // own for all_, own in zip(self.topology.in_three_dims, bounds, strict=True)]
-        for host, corner in enumerate(_cells(grid)):
-            for chip in _cells(bounds):
-                x, y, z = (c * own + offset for c, own, offset in zip(corner, bounds, chip, strict=True))
+        for host, corner in enumerate(_cells(self.host_grid)):
+            for chip in _cells(self.host_shape):
+                x, y, z = (c * own + offset for c, own, offset in zip(corner, self.host_shape, chip, strict=True))
                 for core in range(self._devices_per_chip):
                     id = slice_index * self.devices_per_slice + len(found)
                     process = slice_index * self.hosts + host
@@ -77,6 +86,6 @@ class InstanceType:
         return _DEVICES_PER_CHIP.get(self.machine.generation, 1)
 
 
-def _cells(bounds: tuple[int, ...] | list[int]) -> list[tuple[int, ...]]:
+def _cells(bounds: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Every cell of a grid, x first."""
     return [cell[::-1] for cell in itertools.product(*(range(bound) for bound in reversed(bounds)))]

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from typing import Any
 
 Message = dict[str, Any]
+
+
+class Refused(Exception):
+    """The resource manager will not have this server; the message says why."""
 
 
 class Peer:
@@ -39,3 +44,11 @@ class Peer:
 async def connect(host: str, port: int, source: str | None) -> Peer:
     """Connect, from the address `source`. Raises OSError when nobody listens."""
     return Peer(*await asyncio.open_connection(host, port, local_addr=(source, 0) if source else None))
+
+
+def resolve(host: str) -> str:
+    """The IPv4 address of a host. Raises ValueError for one that has none."""
+    try:
+        return socket.gethostbyname(host)
+    except OSError as error:
+        raise ValueError(f"{host} cannot be resolved: {error.strerror or error}") from error

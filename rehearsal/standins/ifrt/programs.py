@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rehearsal.standins.ifrt import shardings
 from rehearsal.standins.ifrt.arrays import row_major
+from rehearsal.standins.ifrt.computer import Program
 from rehearsal.standins.ifrt.hardware import Hardware
 from rehearsal.standins.ifrt.messages import message
-from rehearsal.standins.ifrt.status import UNIMPLEMENTED, not_served
+from rehearsal.standins.ifrt.status import UNIMPLEMENTED, StatusError, not_served
 from rehearsal.standins.ifrt.store import Store, Value, paired
 
 # By either name a portable StableHLO artifact.
@@ -57,12 +59,14 @@ class Programs:
 
     def loaded_executable_execute(self, request: Any, response: Any) -> None:
         program = self._store.program(request.loaded_executable_handle)
-        arguments = [self._store.value(handle) for handle in request.args_handles]
-        results = self._hardware.execute(program, [(value.shape, value.shards) for value in arguments])
-        kept = set(request.execute_options.non_donatable_input_indices)
-        for index in program.donated - kept:
-            arguments[index].delete()
-        op_shardings = program.output_shardings() or [None] * len(results)
+        failure: StatusError | None = None
+        results: Sequence[list[Any] | None] = [None] * len(program.outputs)
+        try:
+            results = self._run(program, request)
+        except StatusError as error:
+            # A real proxy answers before the program has run: its failure is that of whoever uses a result.
+            failure = error
+        op_shardings = program.output_shardings() or [None] * len(program.outputs)
         for handle, (output, op_sharding, shards) in paired(
             request.result_array_handle, zip(program.outputs, op_shardings, results, strict=True)
         ):
@@ -70,10 +74,19 @@ class Programs:
             dtype = message("xla.ifrt.DTypeProto")(kind=output.kind)
             told = response.outputs.add(dtype=dtype, sharding=sharding)
             told.shape.dims[:] = output.shape
-            told.array_handle = self._store.put(handle, Value(dtype, output.shape, sharding, shards))
+            value = failure or Value(dtype, output.shape, sharding, shards or [])
+            told.array_handle = self._store.put(handle, value)
         # A client that did not ask for it does not expect it.
         if request.execute_options.fill_status:
-            response.status_handle = self._store.finished(request.result_status_handle)
+            response.status_handle = self._store.finished(request.result_status_handle, failure)
+
+    def _run(self, program: Program, request: Any) -> list[list[Any]]:
+        """The shards of each output. Raises StatusError."""
+        arguments = [self._store.value(handle) for handle in request.args_handles]
+        results = self._hardware.execute(program, [(value.shape, value.shards) for value in arguments])
+        for index in program.donated - set(request.execute_options.non_donatable_input_indices):
+            arguments[index].delete()
+        return results
 
     def loaded_executable_fetch_execute_result(self, request: Any, _response: Any) -> None:
         self._store.take_future(request.result_status_handle)

@@ -68,7 +68,7 @@ class Service:
 
     async def _IfrtSession(self, _requests: Any, context: Any) -> None:
         try:
-            visit = self._proxy.enter(context.peer())
+            visit = self._proxy.enter(context.peer().partition(":")[2])
         except Unready as error:
             await _end(context, error)
         number = next(self._sessions)

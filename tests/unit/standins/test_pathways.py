@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 import pytest
 
 from rehearsal.standins import worker
+from rehearsal.standins.flags import Flags, parse
 from rehearsal.standins.proxy import Proxy, Unready, Visit
-from rehearsal.standins.resource_manager import ResourceManager
+from rehearsal.standins.resource_manager import ResourceManager, check_host
+from rehearsal.standins.wire import Refused
 
 HOST = "127.0.0.1"
+ELASTIC = "--num_elastic_slices=2"
 
 
 def environment(slice_id: int, host: int, **changes: str) -> dict[str, str]:
@@ -31,17 +34,30 @@ def environment(slice_id: int, host: int, **changes: str) -> dict[str, str]:
     }
 
 
+def server_flags(program: str, port: int, *flags: str, tag: str = "jax-0.10.2") -> Flags:
+    common = ["--server_port=29001", f"--resource_manager_address={HOST}:{port}", "--gcs_scratch_location=gs://scratch"]
+    return parse(program, tag, [*common, *flags])
+
+
+def worker_flags(port: int, *flags: str) -> Flags:
+    return server_flags("server", port, *(flag for flag in flags if flag))
+
+
 @dataclass
 class Service:
     """A running resource manager and proxy."""
 
     port: int
+    manager: ResourceManager
     proxy: Proxy
     lines: list[str]
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     def start_worker(self, slice_id: int, host: int, **changes: str) -> asyncio.Task[None]:
-        greeting = worker.hello(environment(slice_id, host, **changes), f"10.0.{slice_id}.{host}")
+        flags = changes.pop("flags", "")
+        greeting = worker.hello(
+            worker_flags(self.port, flags), environment(slice_id, host, **changes), f"10.0.{slice_id}.{host}"
+        )
         task = asyncio.create_task(worker.run(HOST, self.port, None, greeting, lambda line: None))
         self.tasks.append(task)
         return task
@@ -62,13 +78,14 @@ class Service:
 
 
 @asynccontextmanager
-async def service(elastic: int = 2) -> AsyncIterator[Service]:
+async def service(*proxy_flags: str) -> AsyncIterator[Service]:
     lines: list[str] = []
-    manager, proxy = ResourceManager("tpuv6e:2x4", 2, lines.append), Proxy(elastic, lines.append)
+    manager = ResourceManager("tpuv6e:2x4", 2, worker_flags(1).shared, lines.append, patience=0.2)
     server = await asyncio.start_server(manager.serve, HOST, 0)
     port = int(server.sockets[0].getsockname()[1])
-    running = Service(port, proxy, lines)
-    running.tasks.append(asyncio.create_task(proxy.follow(HOST, port, None)))
+    proxy = Proxy(server_flags("proxy_server", port, *proxy_flags), lines.append)
+    running = Service(port, manager, proxy, lines)
+    running.tasks.append(asyncio.create_task(proxy.follow(None)))
     try:
         yield running
     finally:
@@ -100,7 +117,7 @@ def test_slices_are_announced_when_all_their_hosts_are_there() -> None:
 
 def test_a_client_keeps_its_session_while_a_slice_goes_and_comes_back() -> None:
     async def scenario() -> None:
-        async with service() as running:
+        async with service(ELASTIC) as running:
             workers = [running.start_worker(slice_id, host) for slice_id in (0, 1) for host in (0, 1)]
             await running.said("*** 2/2 Pathways Slices Now Ready ***")
             visit = await running.client()
@@ -116,7 +133,7 @@ def test_a_client_keeps_its_session_while_a_slice_goes_and_comes_back() -> None:
 
 def test_more_lost_slices_than_elastic_ones_end_the_session() -> None:
     async def scenario() -> None:
-        async with service(elastic=0) as running:
+        async with service() as running:
             workers = [running.start_worker(slice_id, host) for slice_id in (0, 1) for host in (0, 1)]
             visit = await running.client()
             workers[0].cancel()
@@ -128,7 +145,7 @@ def test_more_lost_slices_than_elastic_ones_end_the_session() -> None:
 
 def test_a_client_is_told_what_is_missing() -> None:
     async def scenario() -> None:
-        async with service(elastic=0) as running:
+        async with service() as running:
             with pytest.raises(Unready, match="does not answer"):
                 running.proxy.enter("a test")
             for host in (0, 1):
@@ -140,14 +157,14 @@ def test_a_client_is_told_what_is_missing() -> None:
                     running.proxy.check()
                 return str(refused.value)
 
-            await until(lambda: refusal() == "1 of 2 slices are ready, and 0 may be missing.")
+            await until(lambda: refusal() == "1 of 2 slices are ready, and 0 may be missing (without elastic slices).")
 
     asyncio.run(scenario())
 
 
 def test_a_second_client_is_refused_until_the_first_is_gone() -> None:
     async def scenario() -> None:
-        async with service() as running:
+        async with service(ELASTIC) as running:
             for host in (0, 1):
                 running.start_worker(0, host)
             visit = await running.client()
@@ -165,14 +182,16 @@ def test_a_second_client_is_refused_until_the_first_is_gone() -> None:
         ({"MEGASCALE_NUM_SLICES": "3"}, "MEGASCALE_NUM_SLICES=3, expected 2"),
         ({"MEGASCALE_SLICE_ID": "2"}, "MEGASCALE_SLICE_ID=2, expected 0 to 1"),
         ({"TPU_WORKER_ID": "2"}, "TPU_WORKER_ID=2, expected 0 to 1"),
-        ({"TPU_TOPOLOGY": "4x4"}, "TPU_TOPOLOGY=4x4, expected that of tpuv6e:2x4"),
-        ({"TPU_WORKER_HOSTNAMES": "10.0.0.1", "TPU_HOST_BOUNDS": "1,1,1"}, "its slice has 1 hosts"),
+        ({"TPU_TOPOLOGY": "4x4"}, "TPU_TOPOLOGY=4x4, tpuv6e:2x4 has 2x4"),
+        ({"TPU_WORKER_HOSTNAMES": "10.0.0.1"}, "its slice has 1 hosts"),
+        ({"TPU_HOST_BOUNDS": "2,1,1"}, "TPU_HOST_BOUNDS=2,1,1, tpuv6e:2x4 has 1,2,1"),
+        ({"TPU_CHIPS_PER_HOST_BOUNDS": "2,4,1"}, "TPU_CHIPS_PER_HOST_BOUNDS=2,4,1, tpuv6e:2x4 has 2,2,1"),
     ],
 )
 def test_a_worker_with_a_wrong_idea_of_the_whole_is_refused(changes: dict[str, str], said: str) -> None:
     async def scenario() -> None:
         async with service() as running:
-            with pytest.raises(worker.Refused, match=said):
+            with pytest.raises(Refused, match=said):
                 await asyncio.wait_for(running.start_worker(0, 0, **changes), timeout=5)
 
     asyncio.run(scenario())
@@ -183,16 +202,88 @@ def test_a_worker_with_a_wrong_idea_of_the_whole_is_refused(changes: dict[str, s
     [
         ({"TPU_WORKER_ID": "one"}, "TPU_WORKER_ID=one is not a number"),
         ({"TPU_WORKER_HOSTNAMES": "10.0.0.1,10.0.0.1"}, "names a host twice"),
-        ({"TPU_HOST_BOUNDS": "2,2,1"}, "another number of hosts"),
+        ({"MEGASCALE_COORDINATOR_ADDRESS": "127.0.0.9"}, "127.0.0.9 is not the host of --resource_manager_address"),
+        ({"MEGASCALE_COORDINATOR_ADDRESS": "head.invalid"}, "head.invalid cannot be resolved"),
     ],
 )
 def test_a_worker_does_not_start_with_variables_that_contradict_each_other(changes: dict[str, str], said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        worker.hello(environment(0, 0, **changes), HOST)
+        worker.hello(worker_flags(1), environment(0, 0, **changes), HOST)
 
 
 def test_a_missing_variable_is_named() -> None:
     variables = environment(0, 0)
     del variables["MEGASCALE_SLICE_ID"]
     with pytest.raises(ValueError, match="lacks MEGASCALE_SLICE_ID"):
-        worker.hello(variables, HOST)
+        worker.hello(worker_flags(1), variables, HOST)
+
+
+def test_two_workers_of_the_same_place_are_told_apart() -> None:
+    async def scenario() -> None:
+        async with service() as running:
+            running.start_worker(0, 0)
+            await until(lambda: len(running.manager.workers) == 1)
+            second = worker.hello(worker_flags(running.port), environment(0, 0), "10.0.0.77")
+            with pytest.raises(
+                Refused, match="MEGASCALE_SLICE_ID=0 and TPU_WORKER_ID=0, and so has the worker at 10.0.0.0"
+            ):
+                await asyncio.wait_for(worker.run(HOST, running.port, None, second, lambda line: None), timeout=20)
+
+    asyncio.run(scenario())
+
+
+def test_workers_of_a_slice_agree_on_its_hosts() -> None:
+    async def scenario() -> None:
+        async with service() as running:
+            running.start_worker(0, 0)
+            await until(lambda: len(running.manager.workers) == 1)
+            with pytest.raises(Refused, match="TPU_WORKER_HOSTNAMES=10.0.0.1,10.0.0.3"):
+                stranger = running.start_worker(0, 1, TPU_WORKER_HOSTNAMES="10.0.0.1,10.0.0.3")
+                await asyncio.wait_for(stranger, timeout=5)
+
+    asyncio.run(scenario())
+
+
+def test_all_servers_have_one_scratch_location_and_one_image() -> None:
+    async def scenario() -> None:
+        async with service() as running:
+            with pytest.raises(Refused, match="its --gcs_scratch_location is gs://other, here it is gs://scratch"):
+                await asyncio.wait_for(running.start_worker(0, 0, flags="--gcs_scratch_location=gs://other"), timeout=5)
+            proxy = Proxy(server_flags("proxy_server", running.port, tag="jax-0.11.1"), lambda line: None)
+            with pytest.raises(Refused, match="its image tag is jax-0.11.1, here it is jax-0.10.2"):
+                await asyncio.wait_for(proxy.follow(None), timeout=5)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("flag", "said"),
+    [
+        ("--num_elastic_slices=3", "--num_elastic_slices=3, and .* has 2 slices"),
+        ("--virtual_slices=tpuv6e:2x4,tpuv6e:2x4,tpuv6e:2x4", "has 2 slices of tpuv6e:2x4"),
+        ("--virtual_slices=tpuv6e:4x4", "has 2 slices of tpuv6e:2x4"),
+    ],
+)
+def test_a_proxy_for_other_slices_ends(flag: str, said: str) -> None:
+    async def scenario() -> None:
+        async with service() as running:
+            proxy = Proxy(server_flags("proxy_server", running.port, flag), lambda line: None)
+            with pytest.raises(ValueError, match=said):
+                await asyncio.wait_for(proxy.follow(None), timeout=5)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"HOST_ADDRESS": "127.0.0.9"}, "HOST_ADDRESS=127.0.0.9 is 127.0.0.9, and this node is 127.0.0.1"),
+        ({"TPU_SKIP_MDS_QUERY": "false"}, "TPU_SKIP_MDS_QUERY=false"),
+        ({"HOST_ADDRESS": None}, "the environment lacks HOST_ADDRESS"),
+        ({"TPU_SKIP_MDS_QUERY": None}, "the environment lacks TPU_SKIP_MDS_QUERY"),
+    ],
+)
+def test_a_resource_manager_knows_its_own_host(changes: dict[str, str | None], said: str) -> None:
+    variables = {"HOST_ADDRESS": "localhost", "TPU_SKIP_MDS_QUERY": "true", **changes}
+    with pytest.raises(ValueError, match=said):
+        check_host({name: value for name, value in variables.items() if value is not None}, HOST)
