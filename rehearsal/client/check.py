@@ -67,7 +67,7 @@ def _settings(timeout: int) -> str:
             "Pathways needs proxy and grpc://HOST:PORT. The stack's outputs have both.",
         )
     os.environ.setdefault(_INSECURE, "true")
-    os.environ.setdefault(_TIMEOUT, str(timeout))
+    os.environ[_TIMEOUT] = str(timeout)
     # What jaxlib logs on its way is for those who work on jaxlib.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     return target
