@@ -66,7 +66,9 @@ def _settings(timeout: int) -> str:
             f"JAX_PLATFORMS is {os.environ.get('JAX_PLATFORMS')!r} and JAX_BACKEND_TARGET {target!r}; "
             "Pathways needs proxy and grpc://HOST:PORT. The stack's outputs have both.",
         )
-    os.environ.setdefault(_INSECURE, "true")
+    if os.environ.get(_INSECURE) != "true":
+        os.environ[_INSECURE] = "true"
+        say("note", f"jaxlib connects to no proxy without {_INSECURE}=true in the environment; set here")
     os.environ[_TIMEOUT] = str(timeout)
     # What jaxlib logs on its way is for those who work on jaxlib.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -93,7 +95,8 @@ def _connect(target: str) -> list[Any]:
 def _reason(error: Exception) -> str:
     """The proxy's own words in what JAX says."""
     text = str(error).removeprefix("Unable to initialize backend 'proxy': ")
-    return text.partition(" (set JAX_PLATFORMS=")[0].rpartition("detailed error: ")[2]
+    # Newer versions of jaxlib add where in their source it was, on further lines.
+    return text.partition(" (set JAX_PLATFORMS=")[0].rpartition("detailed error: ")[2].partition("\n")[0]
 
 
 def _count(devices: list[Any], slices: int, expected: int) -> None:
@@ -126,7 +129,7 @@ def _compute(devices: list[Any]) -> None:
         try:
             got = np.asarray(jax.jit(function, out_shardings=whole)(jax.device_put(matrix, rows)))
         except jax.errors.JaxRuntimeError as error:
-            raise Failure(WRONG_RESULT, f"{name} over {len(devices)} devices: {error}") from None
+            raise Failure(WRONG_RESULT, f"{name} over {len(devices)} devices: {_reason(error)}") from None
         wanted = function(matrix)
         if not np.array_equal(got, wanted):
             raise Failure(WRONG_RESULT, f"{name} over {len(devices)} devices is {got}, expected {wanted}")
