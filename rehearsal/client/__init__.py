@@ -17,6 +17,6 @@ VARIABLE = "REHEARSAL_CLIENT"
 def python() -> Path | None:
     """The interpreter that has JAX; None where the environment has not been made yet."""
     named = os.environ.get(VARIABLE)
-    if named:
-        return Path(named) / "bin" / "python"
-    return ENVIRONMENT.python if ENVIRONMENT.complete else None
+    found = Path(named) / "bin" / "python" if named else ENVIRONMENT.python
+    complete = found.exists() if named else ENVIRONMENT.complete
+    return found if complete else None

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jinja2
 
+from rehearsal import client
 from rehearsal.home import CHECKOUT
 from rehearsal.slurm.description import Description, Node, Partition
 from rehearsal.slurm.install import program
@@ -81,6 +82,8 @@ def _programs(folder: Path) -> None:
             folder / "bin" / name,
             f"export PYTHONPATH={shlex.quote(str(CHECKOUT))}\n"
             f"export REHEARSAL_SLURM={shlex.quote(str(folder))}\n"
+            # A job's home is not that of the user whose cache has JAX.
+            f"export {client.VARIABLE}={shlex.quote(str(client.ENVIRONMENT.folder))}\n"
             f'exec {shlex.join([sys.executable, "-m", "rehearsal.slurm.programs", name])} "$@"\n',
         )
     # Slurm gives a job the daemons' configuration, with which srun would listen where nobody calls it.

@@ -37,21 +37,23 @@ class ResourceManager:
     workers: dict[Place, Peer] = field(default_factory=dict)
     addresses: dict[Place, str] = field(default_factory=dict)
     hostnames: dict[int, str] = field(default_factory=dict)
-    proxies: list[Peer] = field(default_factory=list)
+    listeners: list[Peer] = field(default_factory=list)
     _ready: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         self.slices = InstanceType.parse(self.instance_type)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection, from a worker or a proxy, as long as it lasts."""
+        """One connection, from a worker, a proxy, or an observer who only wants to know, as long as it lasts."""
         peer = Peer(reader, writer)
         hello = await peer.receive()
         role = hello.get("role") if hello else None
-        if hello and role in ("worker", "proxy"):
+        if role == "observer":
+            await self._listener(peer)
+        elif hello and role in ("worker", "proxy"):
             fault = self._difference(hello) or (self._fault(hello) if role == "worker" else None)
             if fault is None:
-                fault = await (self._worker(peer, hello) if role == "worker" else self._proxy(peer))
+                fault = await (self._worker(peer, hello) if role == "worker" else self._listener(peer))
             if fault is not None:
                 self.log(f"refused a {role} at {peer.address}: {fault}")
                 peer.send({"refused": fault})
@@ -89,12 +91,13 @@ class ResourceManager:
             waited += 0.1
         return self.addresses.get(place, address) == address
 
-    async def _proxy(self, peer: Peer) -> None:
-        self.proxies.append(peer)
+    async def _listener(self, peer: Peer) -> None:
+        """Tell a proxy or an observer of every change."""
+        self.listeners.append(peer)
         peer.send(self.state())
         while await peer.receive() is not None:
             pass
-        self.proxies.remove(peer)
+        self.listeners.remove(peer)
 
     def _difference(self, hello: Message) -> str | None:
         """What a server should have in common with this one, and has not."""
@@ -158,8 +161,8 @@ class ResourceManager:
             self.log(f"*** {len(ready)}/{self.instance_count} Pathways Slices Now Ready ***")
         if ready != self._ready:
             self._ready = ready
-            for proxy in self.proxies:
-                proxy.send(self.state())
+            for listener in self.listeners:
+                listener.send(self.state())
 
 
 def check_host(environment: Mapping[str, str], address: str) -> None:

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+from rehearsal import client
 from rehearsal.slurm.description import Description
 
 # What the rehearsal's registry has: the repository, and which program lies in an image of that name.
@@ -146,6 +147,7 @@ def _start(arguments: list[str], folder: Path) -> None:
         "HOME": "/root",
         **variables,
         "PYTHONPATH": os.environ["PYTHONPATH"],
+        client.VARIABLE: os.environ.get(client.VARIABLE, ""),
         "REHEARSAL_IMAGE": reference,
         "REHEARSAL_ADDRESS": nodes[socket.gethostname()],
     }

@@ -26,6 +26,7 @@ if [[ "$1 $2" == "-m venv" ]]; then
 fi
 """
 PATIENCE = 180
+RESOURCE_MANAGER_PORT = 29001
 
 
 @dataclass(frozen=True)
@@ -156,25 +157,25 @@ class Job:
         return found[1], int(found[2])
 
 
-class Client:
-    """A session with the proxy, which tells of every change of the slices."""
+class Observer:
+    """Whom the resource manager tells of every change of the slices."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._lines = connection.makefile("rw")
-        self._lines.write('{"client": "test"}\n')
+        self._lines.write('{"role": "observer"}\n')
         self._lines.flush()
 
     def sees(self, slices: set[int]) -> None:
-        """Reads on until exactly these slices are there; fails when the session ends first."""
+        """Reads on until exactly these slices are there; fails when the resource manager ends first."""
         for line in self._lines:
             state = json.loads(line)
             assert "slices" in state, state
             if {int(index) for index in state["slices"]} == slices:
                 return
-        raise AssertionError("the proxy ended the session")
+        raise AssertionError("the resource manager is gone")
 
 
 @contextmanager
-def client(job: Job) -> Iterator[Client]:
-    with socket.create_connection(job.address, timeout=PATIENCE) as connection:
-        yield Client(connection)
+def observer(job: Job) -> Iterator[Observer]:
+    with socket.create_connection((job.address[0], RESOURCE_MANAGER_PORT), timeout=PATIENCE) as connection:
+        yield Observer(connection)

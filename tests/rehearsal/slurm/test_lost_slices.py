@@ -7,7 +7,7 @@ import random
 import signal
 import time
 
-from tests.rehearsal.slurm.site import Site, client
+from tests.rehearsal.slurm.site import Site, observer
 
 # Raised by whoever wants to see many.
 PREEMPTIONS = int(os.environ.get("PREEMPTIONS", "2"))
@@ -17,12 +17,12 @@ def test_a_lost_slice_is_powered_down_whole_and_comes_back_with_its_index(site: 
     job = site.start(MIN_SLICES="2")
     site.wait(lambda: len(site.servers("worker")) == 4, "four workers run", job)
     nodes = site.slices()[0][2]
-    with client(job) as session:
-        session.sees({0, 1})
+    with observer(job) as slices:
+        slices.sees({0, 1})
         site.cluster.lose(site.cluster.run("scontrol", "show", "hostnames", nodes).stdout.split()[1])
-        session.sees({1})
+        slices.sees({1})
         job.said(f"{nodes}: powered down")
-        session.sees({0, 1})
+        slices.sees({0, 1})
     assert site.slices()[0][:2] == ("RUNNING", 1)
     assert site.slices()[1][:2] == ("RUNNING", 0)
 
@@ -32,8 +32,8 @@ def test_many_preemptions_leave_the_service_as_it_was(site: Site) -> None:
     site.wait(lambda: len(site.servers("worker")) == 4, "four workers run", job)
     address, heads = job.address, {server.pid for server in site.servers() if server.kind != "worker"}
     chance = random.Random(PREEMPTIONS)
-    with client(job) as session:
-        session.sees({0, 1})
+    with observer(job) as slices:
+        slices.sees({0, 1})
         for _ in range(PREEMPTIONS):
             site.wait(lambda: bool(tpu_nodes(site)), "there is a node to lose", job)
             site.cluster.lose(chance.choice(tpu_nodes(site)))
@@ -43,7 +43,7 @@ def test_many_preemptions_leave_the_service_as_it_was(site: Site) -> None:
             else:
                 time.sleep(chance.uniform(0, 20))
         site.wait(lambda: all_workers_run(site), "every slice runs again", job)
-        session.sees({0, 1})
+        slices.sees({0, 1})
     assert sorted(site.slices()) == [0, 1]
     assert job.address == address
     assert {server.pid for server in site.servers() if server.kind != "worker"} == heads

@@ -6,7 +6,7 @@ import os
 import signal
 from pathlib import Path
 
-from tests.rehearsal.slurm.site import Site, client
+from tests.rehearsal.slurm.site import Site, observer
 from tests.unit.slurm.test_scripts import PAGE
 
 
@@ -49,14 +49,14 @@ def test_every_worker_has_the_variables_of_its_place(site: Site) -> None:
     assert {index for index, _, _ in seen} == {"0", "1"}
 
 
-def test_the_resource_manager_says_when_slices_are_ready_and_the_client_sees_them(site: Site) -> None:
+def test_the_resource_manager_says_when_slices_are_ready_and_tells_who_asks(site: Site) -> None:
     job = site.start(MIN_SLICES="2")
     log = job.logs / "resource_manager.log"
     site.wait(lambda: "*** 2/2 Pathways Slices Now Ready ***" in log.read_text(), "the slices are ready", job)
     assert "Pathways Server serving on [::]:29001" in log.read_text()
     assert "IFRT proxy server started with status OK" in (job.logs / "proxy.log").read_text()
-    with client(job) as session:
-        session.sees({0, 1})
+    with observer(job) as slices:
+        slices.sees({0, 1})
 
 
 def test_cluster_env_is_all_that_a_shell_needs(site: Site) -> None:
@@ -132,8 +132,8 @@ def test_fewer_slices_than_min_are_waited_for_and_said(site: Site) -> None:
 def test_min_slices_are_enough_to_start(site: Site) -> None:
     site.cluster.run("scontrol", "update", "nodename=pw-tpu-[0-1]", "state=drain", "reason=test")
     job = site.start(MIN_SLICES="1")
-    with client(job) as session:
-        session.sees({0} if site.slices()[0][0] == "RUNNING" else {1})
+    with observer(job) as slices:
+        slices.sees({0} if site.slices()[0][0] == "RUNNING" else {1})
 
 
 def test_a_dead_proxy_ends_the_service_with_its_last_words(site: Site) -> None:
