@@ -10,10 +10,12 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 
+from pathways import images
 from rehearsal.standins import worker
 from rehearsal.standins.flags import FlagError, Flags, parse
 from rehearsal.standins.wire import Refused
 
+PROGRAMS = ("server", "proxy_server")
 AUXILIARY_PORT_OFFSET = 1
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -81,9 +83,8 @@ def _find_jax() -> None:
 
 def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
-    program, *arguments = sys.argv[1:]
     try:
-        flags = parse(program.rpartition("/")[2], os.environ["REHEARSAL_IMAGE"].rpartition(":")[2], arguments)
+        flags = parse(_program(), images.tag_of(_variable("REHEARSAL_IMAGE")), sys.argv[2:])
         if flags.role == "proxy" and not _has_jax():
             _find_jax()
         if os.environ.get("REHEARSAL_CLOUD"):
@@ -91,13 +92,28 @@ def main() -> int:
             from rehearsal.standins import scratch
 
             scratch.check(flags, os.environ)
-        asyncio.run(serve(flags, os.environ["REHEARSAL_ADDRESS"]))
+        asyncio.run(serve(flags, _variable("REHEARSAL_ADDRESS")))
     except (FlagError, ValueError, OSError, Refused) as error:
         print(error, file=sys.stderr, flush=True)
         return 1
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _program() -> str:
+    """server or proxy_server, by its path in the image or by its name alone. Raises ValueError."""
+    name = sys.argv[1].rpartition("/")[2] if sys.argv[1:] else ""
+    if name not in PROGRAMS:
+        raise ValueError(f"the first argument must be {' or '.join(PROGRAMS)}, not {name!r}")
+    return name
+
+
+def _variable(name: str) -> str:
+    value = os.environ.get(name)
+    if not value:
+        raise ValueError(f"the environment lacks {name}, which whoever starts a stand-in must set")
+    return value
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from typing import Any
 import jax
 import ml_dtypes
 import numpy as np
+
+# The one sharding that takes the compiler's own description; JAX keeps it to itself.
 from jax._src.sharding_impls import GSPMDSharding
 from jax.sharding import Sharding, SingleDeviceSharding
 from jaxlib import xla_client
