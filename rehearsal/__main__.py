@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -16,14 +17,19 @@ from rich.console import Console
 from rehearsal import view
 from rehearsal.errors import RehearsalError
 from rehearsal.home import Home
-from rehearsal.project import StackFile, needs, protected
+from rehearsal.project import StackFile, needs, on_director, protected
 from rehearsal.pulumi import Stack
 from rehearsal.session import Session
+from rehearsal.slurm import install, service
+from rehearsal.slurm import view as slurm_view
+from rehearsal.slurm.cluster import SlurmCluster
 from rehearsal.tools import Tools
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 # A pipe or a file has no width, and nothing is to be cut there.
 console = Console() if Console().is_terminal else Console(width=160)
+DEFAULT_STACK = "gke-v6e"
+"""What make takes where nobody names a stack."""
 StackName = Annotated[str, typer.Argument(metavar="STACK", help="A stack in stacks/, or the path of a stack file.")]
 
 
@@ -41,19 +47,48 @@ def up(stack: StackName) -> None:
         target.recover(console.print)
     with _timed(timings, "pulumi up"):
         _run(target, "up", "--yes", "--skip-preview")
+    if on_director(file):
+        with _timed(timings, "the Pathways service"):
+            _serve(session, target)
     with _timed(timings, "what runs where"):
-        _show(session, target)
+        outputs = _show(session, target)
     (session.home.root / "timings.json").write_text(json.dumps(timings))
-    console.print(
-        f"\nUp after {sum(timings.values()):.0f} s. Next:\n"
-        "  make status    servers, slices and pods\n"
-        "  make outputs   addresses and numbers\n"
-        "  make preview   what a change of the stack file would do\n"
-        "  make down      remove everything\n"
-        '  eval "$(python -m rehearsal env)"   kubectl, gcloud and pulumi on the rehearsal',
-        highlight=False,
-        soft_wrap=True,
-    )
+    target_of_make = "" if stack == DEFAULT_STACK else f" STACK={stack}"
+    console.print(f"\nUp after {sum(timings.values()):.0f} s. Next:", highlight=False)
+    steps = [(f"make {target}{target_of_make}", what) for target, what in _NEXT.items()]
+    steps.append(('eval "$(python -m rehearsal env)"', "kubectl, gcloud and pulumi on the rehearsal"))
+    if on_director(file):
+        steps += slurm_view.next_steps(stack, outputs)
+    width = max(len(step) for step, _ in steps) + 2
+    for step, what in steps:
+        console.print(f"  {step:{width}}{what}", highlight=False, soft_wrap=True)
+
+
+_NEXT = {
+    "status": "servers and what runs where",
+    "outputs": "addresses and numbers",
+    "preview": "what a change of the stack file would do",
+    "down": "remove everything",
+}
+
+
+def _serve(session: Session, target: Stack) -> None:
+    """Start the Pathways service on Slurm, as a user would."""
+    outputs = target.outputs()
+    with console.status("starting the Pathways service"):
+        service.ensure(_slurm(session, target, outputs), outputs, lambda line: console.print(line, highlight=False))
+
+
+def _slurm(session: Session, target: Stack, outputs: dict[str, Any]) -> SlurmCluster:
+    """The Slurm of the stack's cluster. Raises RehearsalError where there is none."""
+    config = [
+        target.read("config", "get", f"gcp:{key}", "--stack", target.name).strip() for key in ("project", "region")
+    ]
+    name = "projects/{}/locations/{}/clusters/{}".format(*config, outputs.get("clusterName", ""))
+    found = session.slurm.find(name)
+    if not found.exists:
+        raise RehearsalError(f"No Slurm runs for {target.name}. Deploy it: make up STACK={target.name}")
+    return found
 
 
 @contextmanager
@@ -115,6 +150,19 @@ def down(stack: StackName) -> None:
     console.print("The rehearsal is gone.")
 
 
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def login(
+    stack: StackName,
+    command: Annotated[list[str] | None, typer.Argument(help="A command to run instead of a shell.")] = None,
+) -> None:
+    """Log in to the login node of a Slurm cluster, or run a command there."""
+    target = _existing(stack)
+    cluster = _slurm(_session(), target, target.outputs())
+    os.chdir(cluster.folder / "home")
+    argv = cluster.on_login_node(*(command or ["bash", "--norc", "-i"]))
+    os.execve(argv[0], argv, {**cluster.environment(), "TERM": os.environ.get("TERM", "dumb"), "PS1": r"\u@\h:\w\$ "})
+
+
 @app.command()
 def env() -> None:
     """Print the variables that point Pulumi, gcloud and kubectl at the rehearsal."""
@@ -131,6 +179,8 @@ def _session() -> Session:
 def _start(session: Session, file: StackFile) -> None:
     """Build what is not built, which takes long the first time, and start what does not run."""
     session.build(needs(file))
+    if on_director(file):
+        install.ensure(console.print)
     with console.status("starting the rehearsal"):
         session.start(console.print)
 
@@ -149,20 +199,23 @@ def _run(target: Stack, command: str, *arguments: str) -> None:
         raise typer.Exit(code)
 
 
-def _show(session: Session, target: Stack) -> None:
+def _show(session: Session, target: Stack) -> dict[str, Any]:
+    """Print what runs where; the stack's outputs."""
     outputs = target.outputs()
     if not outputs:
         console.print(f"Nothing of {target.name} is deployed. Deploy it: make up STACK={target.name}")
-        return
+        return outputs
     if "jobSet" not in outputs:
         view.show_director(console, outputs)
-        return
+        slurm_view.show(console, _slurm(session, target, outputs), outputs)
+        return outputs
     gcp_project = target.read("config", "get", "gcp:project", "--stack", target.name).strip()
     for cluster in view.clusters(session, gcp_project):
         if cluster["name"] == outputs["clusterName"]:
             view.write_kubeconfig(session, cluster, session.home.root / "kubeconfig")
             namespace, _, job_set = outputs["jobSet"].partition("/")
             view.show(console, outputs, view.pods(view.api(session, cluster), namespace, job_set))
+    return outputs
 
 
 def main() -> None:

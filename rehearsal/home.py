@@ -41,6 +41,11 @@ class Home:
         return self.root / "clusters"
 
     @property
+    def slurm(self) -> Path:
+        """One folder per rehearsed Slurm cluster."""
+        return self.root / "slurm"
+
+    @property
     def trust(self) -> Path:
         """Certificates of authorities that programs of the rehearsal trust as they trust the public ones."""
         return self.root / "trust"

@@ -13,7 +13,7 @@ import yaml
 
 from rehearsal.errors import RehearsalError
 from rehearsal.home import CHECKOUT, Home
-from rehearsal.tools import Tools
+from rehearsal.tools import DEFAULT, Tools
 
 # What of the checkout is not linked: the rehearsal writes its own.
 _OWN = {"Pulumi.yaml", "stacks"}
@@ -62,10 +62,20 @@ def protected(file: StackFile) -> str:
     return ""
 
 
-def needs(file: StackFile) -> list[str]:
-    """Programs that the stack's rehearsal needs beside those that every one does."""
+def needs(file: StackFile) -> tuple[str, ...]:
+    """The Go programs that the stack's rehearsal needs."""
     config = _read(file.path).get("config")
-    return ["kueue"] if isinstance(config, dict) and _kueue_enabled(config) else []
+    if not isinstance(config, dict):
+        return DEFAULT
+    if _on_director(config):
+        return ("pulumi",)
+    return (*DEFAULT, *(["kueue"] if _kueue_enabled(config) else []))
+
+
+def on_director(file: StackFile) -> bool:
+    """Whether the stack is for Cluster Director, and so for Slurm."""
+    config = _read(file.path).get("config")
+    return isinstance(config, dict) and _on_director(config)
 
 
 def lay(home: Home, tools: Tools, stack: StackFile) -> None:

@@ -19,6 +19,7 @@ from rehearsal.google.environment import variables as gcloud_variables
 from rehearsal.home import CHECKOUT, Home
 from rehearsal.kubernetes.runtime import KubernetesRuntime
 from rehearsal.processes import Processes, free_port, wait_for
+from rehearsal.slurm.runtime import SlurmClusters
 from rehearsal.tools import DEFAULT, Tools, official
 
 GOOGLE = "google"
@@ -32,14 +33,12 @@ class Session:
         self.home = home
         self.tools = tools
         self.processes = Processes(home.processes)
+        self.slurm = SlurmClusters(home)
 
-    def build(self, also: Iterable[str] = ()) -> None:
-        """Build the programs that are missing, with progress; what an official Pulumi brings is not built.
-
-        `also` are programs that a rehearsal does not always need.
-        """
+    def build(self, programs: Iterable[str] = DEFAULT) -> None:
+        """Build the programs that are missing, with progress; what an official Pulumi brings is not built."""
         found = self._official()
-        self.tools.ensure([name for name in (*DEFAULT, *also) if not found or name not in found.provides])
+        self.tools.ensure([name for name in programs if not found or name not in found.provides])
 
     def start(self, report: Report) -> None:
         """Start what is not running; says which server had died."""
@@ -100,14 +99,17 @@ class Session:
     def stop(self) -> None:
         """End every process of the rehearsal and remove all it wrote."""
         recovery.end_stragglers(self.home)
+        self.processes.stop(GOOGLE)
+        self.slurm.stop()
         self.processes.stop_all()
         shutil.rmtree(self.home.root, ignore_errors=True)
 
     def _restart_dead(self) -> list[str]:
         dead = [process.name for process in self.processes.all() if not process.alive]
         if dead:
-            # A control plane's servers need one another, so they come back in order and are waited for.
+            # Servers of a control plane and of Slurm need one another, so they come back in order and are waited for.
             KubernetesRuntime(self.home, self.tools).revive()
+            self.slurm.revive()
             self.processes.restart_dead()
         return dead
 

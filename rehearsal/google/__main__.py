@@ -11,19 +11,21 @@ import uvicorn
 
 from rehearsal.google.app import create_app
 from rehearsal.google.cloud import Cloud
-from rehearsal.google.runtime import ClusterRuntime, LazyRuntime, NullRuntime
+from rehearsal.google.runtime import ClusterRuntime, LazyRuntime, LazySlurm, NullRuntime, NullSlurm, SlurmRuntime
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m rehearsal.google", description="Google Cloud on this machine.")
     parser.add_argument("--home", type=Path, required=True, help="folder of the rehearsal")
     parser.add_argument("--port", type=int, required=True, help="port on 127.0.0.1")
-    parser.add_argument("--no-clusters", action="store_true", help="clusters in name only: start no control plane")
+    parser.add_argument("--no-clusters", action="store_true", help="clusters in name only: start nothing for them")
     options = parser.parse_args()
     logging.basicConfig(stream=sys.stdout, level=logging.INFO, format="%(asctime)s %(message)s")
     home = options.home.resolve()
+    url = f"http://127.0.0.1:{options.port}"
     runtime: ClusterRuntime = NullRuntime() if options.no_clusters else LazyRuntime(home)
-    app = create_app(Cloud(home / "google", runtime))
+    slurm: SlurmRuntime = NullSlurm() if options.no_clusters else LazySlurm(home, url)
+    app = create_app(Cloud(home / "google", runtime, slurm))
     # Nothing is closed at the end: a kill must do no harm either.
     uvicorn.run(
         app,

@@ -6,8 +6,9 @@ import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 
+from rehearsal.google.mounts import Mounts
 from rehearsal.google.projects import Projects
-from rehearsal.google.runtime import ClusterRuntime
+from rehearsal.google.runtime import ClusterRuntime, NullSlurm, SlurmRuntime
 from rehearsal.google.store import Store
 from rehearsal.google.work import Work
 
@@ -15,11 +16,13 @@ from rehearsal.google.work import Work
 class Cloud:
     """The state, the projects, the background work and the clusters of one rehearsal."""
 
-    def __init__(self, folder: Path, runtime: ClusterRuntime) -> None:
+    def __init__(self, folder: Path, runtime: ClusterRuntime, slurm: SlurmRuntime | None = None) -> None:
         self.store = Store(folder / "state.sqlite3")
+        self.mounts = Mounts(folder / "mounts", self.store)
         self.projects = Projects(self.store)
         self.work = Work(self.store)
         self.runtime = runtime
+        self.slurm = slurm or NullSlurm()
 
     def close(self) -> None:
         self.work.close()

@@ -1,7 +1,8 @@
-"""What the double asks of whatever runs the Kubernetes clusters behind it."""
+"""What the double asks of whatever runs the Kubernetes and Slurm clusters behind it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -80,3 +81,46 @@ class LazyRuntime:
 
     def delete_pool(self, key: str, pool_name: str) -> None:
         self._real().delete_pool(key, pool_name)
+
+
+class SlurmRuntime(Protocol):
+    """The Slurm clusters of Cluster Director. Every call blocks, and may be repeated."""
+
+    def apply(self, cluster: Json, folder_of: Callable[[str], Path]) -> None:
+        """Make Slurm match the cluster (API Cluster); `folder_of` gives the folder that stands for a bucket."""
+
+    def delete(self, name: str) -> None:
+        """End the Slurm of the cluster of that name and forget it."""
+
+
+class NullSlurm:
+    """Slurm clusters in name only."""
+
+    def apply(self, cluster: Json, folder_of: Callable[[str], Path]) -> None:
+        return None
+
+    def delete(self, name: str) -> None:
+        return None
+
+
+class LazySlurm:
+    """The real Slurm clusters, loaded at the first call. `url` is where the double listens."""
+
+    def __init__(self, home: Path, url: str) -> None:
+        self._home = home
+        self._url = url
+        self._runtime: SlurmRuntime | None = None
+
+    def _real(self) -> SlurmRuntime:
+        if self._runtime is None:
+            from rehearsal.home import Home
+            from rehearsal.slurm.runtime import SlurmClusters
+
+            self._runtime = SlurmClusters(Home(self._home), self._url)
+        return self._runtime
+
+    def apply(self, cluster: Json, folder_of: Callable[[str], Path]) -> None:
+        self._real().apply(cluster, folder_of)
+
+    def delete(self, name: str) -> None:
+        self._real().delete(name)

@@ -17,7 +17,7 @@ from rehearsal.slurm.description import Description, Node, Partition
 from rehearsal.slurm.install import program
 
 # What stands in for programs that only Google's nodes have, or that Slurm calls.
-_OURS = ("enroot", "gcloud", "sbatch", "sudo", "resume", "suspend")
+_OURS = ("enroot", "gcloud", "python3", "sbatch", "sudo", "resume", "suspend")
 
 
 def write(folder: Path, cluster: Description) -> None:
@@ -33,7 +33,6 @@ def write(folder: Path, cluster: Description) -> None:
         key.chmod(0o400)
     for name, daemon in (("slurm.conf", True), ("client.conf", False)):
         (folder / name).write_text(_slurm_conf(folder, cluster, daemon))
-    (folder / "topology.conf").write_text(_topology(cluster))
     (folder / "hosts").write_text(_hosts(cluster))
     _programs(folder)
 
@@ -48,7 +47,12 @@ def _slurm_conf(folder: Path, cluster: Description, daemon: bool) -> str:
         return ",".join(_names(cluster.members(cluster.node_set(name))) for name in partition.node_sets)
 
     return environment.get_template("slurm.conf.j2").render(
-        cluster=cluster, folder=folder, user=getpass.getuser(), daemon=daemon, node_names=node_names
+        cluster=cluster,
+        folder=folder,
+        user=getpass.getuser(),
+        daemon=daemon,
+        node_names=node_names,
+        static=[node.name for node in cluster.nodes() if not node.dynamic],
     )
 
 
@@ -56,22 +60,10 @@ def _names(nodes: list[Node]) -> str:
     return ",".join(node.name for node in nodes)
 
 
-def _topology(cluster: Description) -> str:
-    """A switch for each block of nodes, so that a job can ask for nodes of one block."""
-    lines, switches = [], []
-    for node_set in cluster.node_sets:
-        members = cluster.members(node_set)
-        for start in range(0, len(members), node_set.block):
-            switch = f"{node_set.name}-block-{start // node_set.block}"
-            switches.append(switch)
-            lines.append(f"SwitchName={switch} Nodes={_names(members[start : start + node_set.block])}")
-    lines.append(f"SwitchName=spine Switches={','.join(switches)}")
-    return "\n".join(lines) + "\n"
-
-
 def _hosts(cluster: Description) -> str:
     """The hosts file of every node: names resolve as the VPC's DNS would resolve them."""
     known = [("127.0.0.1", "localhost"), (cluster.controller_address, cluster.controller)]
+    known += [("127.0.0.1", cluster.login(number + 1)) for number in range(cluster.logins)]
     known += [(node.address, node.name) for node in cluster.nodes()]
     return "".join(f"{address} {name}\n" for address, name in known)
 

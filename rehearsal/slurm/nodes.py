@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rehearsal.processes import Process, Processes, wait_for
@@ -13,13 +15,44 @@ from rehearsal.slurm.install import program
 
 # Own host name, hosts file and process tree; the first process takes all others with it.
 _ISOLATED = ("--pid", "--fork", "--mount-proc", "--uts", "--kill-child=KILL")
-_BECOME = 'hostname "$1"; mount --bind "$2" /etc/hosts; shift 2; exec "$@"'
+# $1: host name, $2: hosts file, then pairs of a folder and where it is to be seen, then -- and the command.
+# A folder that this machine lacks is added to its parent in the new namespace only.
+_BECOME = r"""
+set -e
+hostname "$1"
+mount --bind "$2" /etc/hosts
+folder=${2%/*}
+shift 2
+while [ "$1" != -- ]; do
+    if [ ! -d "$2" ]; then
+        parent=${2%/*}
+        stage=$(mktemp -d -p "$folder")
+        mount -t tmpfs -o mode=755 none "$stage"
+        for each in "$parent"/*; do
+            if [ -d "$each" ]; then
+                mkdir "$stage/${each##*/}"
+                mount --rbind "$each" "$stage/${each##*/}"
+            fi
+        done
+        mkdir "$stage/${2##*/}"
+        mount --move "$stage" "$parent"
+        rmdir "$stage"
+    fi
+    mount --bind "$1" "$2"
+    shift 2
+done
+shift
+exec "$@"
+"""
 
 
-def isolated(host: str, hosts: Path, argv: list[str], own_processes: bool) -> list[str]:
-    """The command line that runs `argv` on a machine of that name."""
+def isolated(
+    host: str, hosts: Path, mounts: Mapping[str, str], argv: Sequence[str], own_processes: bool = False
+) -> list[str]:
+    """The command line that runs `argv` on a machine of that name. `mounts`: folders by where it sees them."""
     how = [*privilege(), *(_ISOLATED if own_processes else ("--mount", "--uts"))]
-    return [_path("unshare"), *how, "sh", "-c", _BECOME, "sh", host, str(hosts), *argv]
+    pairs = [part for target, source in mounts.items() for part in (source, target)]
+    return [_path("unshare"), *how, "sh", "-c", _BECOME, "sh", host, str(hosts), *pairs, "--", *argv]
 
 
 def privilege() -> tuple[str, ...]:
@@ -30,9 +63,10 @@ def privilege() -> tuple[str, ...]:
 class Nodes:
     """The nodes of one cluster that exist right now."""
 
-    def __init__(self, folder: Path, cluster: str, processes: Processes) -> None:
+    def __init__(self, folder: Path, mounts: Mapping[str, str], processes: Processes) -> None:
         self._folder = folder
-        self._prefix = f"slurm-{cluster}-node-"
+        self._mounts = mounts
+        self._prefix = f"slurm-{folder.name}-node-"
         self._processes = processes
 
     def boot(self, node: Node) -> Process:
@@ -42,7 +76,7 @@ class Nodes:
         argv = [_path("slurmd"), "-D", "-b", "-f", str(configuration), "-N", node.name]
         return self._processes.start(
             self._prefix + node.name,
-            isolated(node.name, self._folder / "hosts", argv, own_processes=True),
+            isolated(node.name, self._folder / "hosts", self._mounts, argv, own_processes=True),
             log=self._folder / "logs" / f"{node.name}.out",
             env={"SLURM_CONF": str(configuration)},
         )
@@ -62,6 +96,18 @@ class Nodes:
         """Names of the nodes that run."""
         found = self._processes.all(self._prefix)
         return [process.name.removeprefix(self._prefix) for process in found if process.alive]
+
+    def recorded(self) -> list[str]:
+        """Names of the nodes that run or died without having been taken away."""
+        return [process.name.removeprefix(self._prefix) for process in self._processes.all(self._prefix)]
+
+
+@contextlib.contextmanager
+def power_lock(folder: Path) -> Iterator[None]:
+    """Held by whoever makes nodes of a cluster or takes them away."""
+    with (folder / "power.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _path(name: str) -> str:

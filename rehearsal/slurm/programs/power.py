@@ -9,6 +9,7 @@ from pathlib import Path
 from rehearsal.home import Home
 from rehearsal.processes import Processes
 from rehearsal.slurm.cluster import SlurmCluster
+from rehearsal.slurm.nodes import power_lock
 
 
 def run(name: str, arguments: list[str], folder: Path) -> int:
@@ -20,12 +21,14 @@ def run(name: str, arguments: list[str], folder: Path) -> int:
     )
     wanted = listing.stdout.split()
     cluster = SlurmCluster(folder, Processes(processes_folder(folder)))
-    nodes = cluster.nodes
-    for node in cluster.description.nodes():
-        if node.name in wanted:
-            nodes.kill(node.name)
-            if name == "resume":
-                nodes.boot(node)
+    with power_lock(folder):
+        nodes = cluster.nodes
+        for node in cluster.description.nodes():
+            if node.name in wanted:
+                nodes.kill(node.name)
+                # Whoever ended the controller takes away all nodes that there are, and must find no new ones.
+                if name == "resume" and cluster.controlled:
+                    nodes.boot(node)
     return 0
 
 

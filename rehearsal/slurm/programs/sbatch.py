@@ -8,8 +8,11 @@ from pathlib import Path
 
 from pathways.geometry import CatalogueError
 from pathways.topology import resolve
-from rehearsal.slurm.description import Description
+from rehearsal.slurm.description import ANY_TPU, Description
 from rehearsal.slurm.install import program
+
+# What Slurm takes in one --constraint.
+_MOST_BLOCKS = 64
 
 
 def run(_name: str, arguments: list[str], folder: Path) -> int:
@@ -18,7 +21,7 @@ def run(_name: str, arguments: list[str], folder: Path) -> int:
     rest = [argument for argument in arguments if argument not in layouts]
     if layouts:
         try:
-            rest.insert(0, f"--switches={_switches(layouts[-1].removeprefix('--layout='), rest, folder)}")
+            rest.insert(0, f"--constraint={_constraint(layouts[-1].removeprefix('--layout='), rest, folder)}")
         except ValueError as error:
             print(f"sbatch: error: {error}", file=sys.stderr)
             return 1
@@ -26,8 +29,8 @@ def run(_name: str, arguments: list[str], folder: Path) -> int:
     os.execve(real, ["sbatch", *rest], {**os.environ, "SLURM_CONF": str(folder / "client.conf")})
 
 
-def _switches(layout: str, arguments: list[str], folder: Path) -> int:
-    """How many blocks a slice of that layout takes. Raises ValueError."""
+def _constraint(layout: str, arguments: list[str], folder: Path) -> str:
+    """The blocks on any one of which a slice of that layout may lie. Raises ValueError."""
     generation, _, shape = layout.partition("=")
     try:
         vms = resolve(generation, shape).vms
@@ -36,7 +39,16 @@ def _switches(layout: str, arguments: list[str], folder: Path) -> int:
     nodes = [argument.removeprefix("--nodes=") for argument in arguments if argument.startswith("--nodes=")]
     if nodes[-1:] != [str(vms)]:
         raise ValueError(f"--layout={layout} takes {vms} nodes, not {nodes[-1] if nodes else 1}")
-    node_sets = [each for each in Description.load(folder / "cluster.json").node_sets if each.tpu == generation]
-    if not node_sets:
+    node_sets = Description.load(folder / "cluster.json").node_sets
+    matching = [each for each in node_sets if each.tpu in (generation, ANY_TPU)]
+    if not matching:
         raise ValueError(f"Invalid --layout specification: this cluster has no {generation}")
-    return -(-vms // node_sets[0].block)
+    if vms == 1:
+        return "|".join(sorted({each.tpu for each in matching if each.tpu}))
+    blocks = [block for each in matching for block in each.blocks(vms)]
+    if not 0 < len(blocks) <= _MOST_BLOCKS:
+        raise ValueError(
+            f"--layout={layout}: this cluster has {len(blocks)} blocks of {vms} nodes, the rehearsal uses 1 to {_MOST_BLOCKS}"
+        )
+    # In brackets, all nodes are to match the same one.
+    return f"[{'|'.join(blocks)}]"

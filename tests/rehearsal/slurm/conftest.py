@@ -12,10 +12,11 @@ from rehearsal.slurm import install
 from rehearsal.slurm.cluster import SlurmCluster
 from rehearsal.slurm.description import NodeSet, Partition
 from tests.rehearsal.slurm.site import Site
+from tests.unit.google.running import PROJECT, REGION, Double, RecordingRuntime, serve
 from tests.unit.slurm.example import service
 
 CPU = NodeSet("cpu", static=1, dynamic=0, cpus=64, memory=256_000)
-TPU = NodeSet("tpu", static=4, dynamic=0, cpus=180, memory=720_000, block=2, tpu="v6e")
+TPU = NodeSet("tpu", static=4, dynamic=0, cpus=180, memory=720_000, tpu="v6e", slices=(2, 4))
 PARTITIONS = (Partition("cpu", ("cpu",)), Partition("tpu", ("tpu",), exclusive=True))
 
 
@@ -25,14 +26,23 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
         pytest.skip(f"Slurm is not installed, and only root can: {', '.join(install.missing())}")
     home = tmp_path_factory.mktemp("rehearsal")
     made = SlurmCluster(home / "slurm" / "pw", Processes(home / "processes"))
-    made.create("pw", (CPU, TPU), PARTITIONS)
+    made.apply("pw", (CPU, TPU), PARTITIONS)
     yield made
     made.delete()
 
 
 @pytest.fixture(scope="session")
-def prepared(cluster: SlurmCluster) -> Site:
-    site = Site(cluster, service())
+def google(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Google Cloud double that has the services' bucket."""
+    with serve(tmp_path_factory.mktemp("google"), RecordingRuntime()) as (_, url):
+        bucket = {"name": service().bucket, "location": REGION}
+        Double(url, RecordingRuntime()).call("POST", f"/storage/storage/v1/b?project={PROJECT}", bucket)
+        yield url
+
+
+@pytest.fixture(scope="session")
+def prepared(cluster: SlurmCluster, google: str) -> Site:
+    site = Site(cluster, service(), google)
     site.set_up()
     return site
 

@@ -17,14 +17,6 @@ from pathways.slurm import Service, render
 from rehearsal.processes import wait_for
 from rehearsal.slurm.cluster import SlurmCluster
 
-# What setup_env.sh finds as Python: one that is new enough and installs nothing.
-PYTHON = """#!/bin/bash
-if [[ "$1 $2" == "-m venv" ]]; then
-    mkdir -p "$3/bin"
-    cp "$0" "$3/bin/python"
-    echo 'PATH=$(dirname "${BASH_SOURCE[0]}"):$PATH' >"$3/bin/activate"
-fi
-"""
 PATIENCE = 180
 RESOURCE_MANAGER_PORT = 29001
 
@@ -46,7 +38,7 @@ class Server:
 
 
 class Site:
-    def __init__(self, cluster: SlurmCluster, service: Service) -> None:
+    def __init__(self, cluster: SlurmCluster, service: Service, google: str) -> None:
         self.cluster = cluster
         self.home = cluster.folder / "home"
         self.pathways = self.home / "pathways"
@@ -55,14 +47,11 @@ class Site:
         scripts.mkdir(exist_ok=True)
         for name, text in render(service).items():
             (scripts / name).write_text(text)
-        (cluster.folder / "buckets").write_text(service.bucket)
-        python = self.home / "python3.12"
-        python.write_text(PYTHON)
-        python.chmod(0o755)
+        (cluster.folder / "google").write_text(google)
 
     def set_up(self) -> str:
         """Runs setup_env.sh; what it said."""
-        done = self.cluster.run("bash", "scripts/setup_env.sh", env={"PYTHON": str(self.home / "python3.12")})
+        done = self.cluster.run("bash", "scripts/setup_env.sh", "maxtext")
         assert done.returncode == 0, done.stderr
         return done.stdout
 

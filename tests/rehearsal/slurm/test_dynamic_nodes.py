@@ -13,15 +13,15 @@ from tests.rehearsal.slurm.conftest import CPU, PARTITIONS
 from tests.rehearsal.slurm.site import Site
 from tests.unit.slurm.example import service
 
-TPU = NodeSet("tpu", static=0, dynamic=2, cpus=180, memory=720_000, block=2, tpu="v6e")
+TPU = NodeSet("tpu", static=0, dynamic=2, cpus=180, memory=720_000, tpu="v6e", slices=(2,))
 
 
 @pytest.fixture
-def site(cluster: SlurmCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(cluster: SlurmCluster, google: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     home = tmp_path_factory.mktemp("second")
     second = SlurmCluster(home / "slurm" / "second", Processes(home / "processes"))
-    second.create("second", (CPU, TPU), PARTITIONS)
-    site = Site(second, service(max_slices=1, tpu_nodes=2))
+    second.apply("second", (CPU, TPU), PARTITIONS)
+    site = Site(second, service(max_slices=1, tpu_nodes=2), google)
     site.set_up()
     yield site
     second.delete()
@@ -35,5 +35,5 @@ def test_tpu_nodes_come_with_the_service_and_two_clusters_do_not_meet(site: Site
     assert set(cluster.states().values()) == {"idle"}
     site.cluster.run("scancel", job.id)
     site.wait(lambda: not site.servers(), "everything ends", job)
-    site.cluster.run("scontrol", "update", "nodename=second-tpu-[0-1]", "state=power_down")
+    # Nobody has to power them down.
     site.wait(lambda: site.cluster.nodes.running() == ["second-cpu-0"], "the TPU nodes go", job)

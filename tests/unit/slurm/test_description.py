@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from rehearsal.errors import RehearsalError
 from rehearsal.slurm import configuration
-from rehearsal.slurm.description import Description, NodeSet, Partition
+from rehearsal.slurm.description import Description, NodeSet, Partition, placed
 
 CPU = NodeSet("cpu", static=1, dynamic=0, cpus=64, memory=256_000)
-TPU = NodeSet("tpu", static=2, dynamic=4, cpus=180, memory=720_000, block=2, tpu="v6e")
+TPU = NodeSet("tpu", static=2, dynamic=4, cpus=180, memory=720_000, tpu="v6e", slices=(2, 4), place=1)
 CLUSTER = Description("pw", 77, (CPU, TPU), (Partition("cpu", ("cpu",)), Partition("tpu", ("tpu",), True)), "cpu")
 
 
@@ -40,8 +45,31 @@ def test_slurm_is_told_what_runs_always_what_comes_on_demand_and_what_is_close_t
     [tpu] = [line for line in slurm if line.startswith("PartitionName=tpu")]
     assert "Nodes=pw-tpu-0,pw-tpu-1,pw-tpu-2,pw-tpu-3,pw-tpu-4,pw-tpu-5" in tpu
     assert "OverSubscribe=EXCLUSIVE" in tpu
-    topology = (tmp_path / "topology.conf").read_text().splitlines()
-    assert "SwitchName=tpu-block-1 Nodes=pw-tpu-2,pw-tpu-3" in topology
+    features = {line.split()[0]: re.findall(r"Features=(\S+)", line) for line in slurm if line.startswith("NodeName=")}
+    assert features["NodeName=pw-tpu-3"] == ["v6e,tpu-2-1,tpu-4-0"]
+    # Six nodes are three slices of two, and one of four.
+    assert features["NodeName=pw-tpu-5"] == ["v6e,tpu-2-2"]
+    assert features["NodeName=pw-cpu-0"] == []
+
+
+def test_nodes_that_go_by_themselves_are_those_that_come_with_jobs(tmp_path: Path) -> None:
+    configuration.write(tmp_path, CLUSTER)
+    assert "SuspendExcNodes=pw-cpu-0,pw-tpu-0,pw-tpu-1\n" in (tmp_path / "slurm.conf").read_text()
+
+
+def test_node_sets_that_stay_keep_their_addresses() -> None:
+    before = placed([CPU, TPU])
+    assert [each.place for each in before] == [0, 1]
+    other = replace(CPU, name="cpu2")
+    after = placed([other, replace(TPU, dynamic=40), CPU], before)
+    assert {each.name: each.place for each in after} == {"cpu2": 2, "tpu": 1, "cpu": 0}
+    # What went leaves its addresses to what comes.
+    assert [each.place for each in placed([other, TPU], before)] == [0, 1]
+
+
+def test_more_nodes_than_loopback_has_room_for_are_refused_with_a_way_out() -> None:
+    with pytest.raises(RehearsalError, match="Rehearse the stack with fewer or smaller slices"):
+        placed([replace(TPU, dynamic=5000)])
 
 
 def test_daemons_listen_on_their_own_address_only(tmp_path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from rehearsal.slurm.programs import enroot, gcloud, sbatch, sudo
+from rehearsal.slurm import configuration
+from rehearsal.slurm.programs import enroot, gcloud, python3, sbatch, sudo
+from tests.unit.google.running import PROJECT, REGION, Double, RecordingRuntime, serve
 from tests.unit.slurm.test_description import CLUSTER
 
 IMAGE = "docker://us-docker.pkg.dev#cloud-tpu-v2-images/pathways/server:20261103-jax_0.11.1"
@@ -103,11 +106,11 @@ def test_a_container_has_only_the_program_of_its_image(folder: Path, capsys: pyt
     assert "failed to execute: /pathways/proxy_server" in capsys.readouterr().err
 
 
-def test_a_layout_becomes_as_many_blocks_as_the_slice_has(folder: Path) -> None:
-    for shape, nodes, blocks in [("2x4", 2, 1), ("4x4", 4, 2), ("2x2", 1, 1)]:
+def test_a_layout_becomes_a_wish_for_one_block(folder: Path) -> None:
+    for shape, nodes, wish in [("2x4", 2, "[tpu-2-0|tpu-2-1|tpu-2-2]"), ("4x4", 4, "[tpu-4-0]"), ("2x2", 1, "v6e")]:
         with pytest.raises(Started) as started:
             sbatch.run("sbatch", [f"--nodes={nodes}", f"--layout=v6e={shape}", "job.sh"], folder)
-        assert started.value.arguments[1:] == [f"--switches={blocks}", f"--nodes={nodes}", "job.sh"]
+        assert started.value.arguments[1:] == [f"--constraint={wish}", f"--nodes={nodes}", "job.sh"]
 
 
 @pytest.mark.parametrize(
@@ -116,6 +119,7 @@ def test_a_layout_becomes_as_many_blocks_as_the_slice_has(folder: Path) -> None:
         (["--layout=v6e=2x4", "--nodes=3"], "--layout=v6e=2x4 takes 2 nodes, not 3"),
         (["--layout=v6e=2x4"], "takes 2 nodes, not 1"),
         (["--layout=v6e=3x4", "--nodes=3"], "Invalid --layout specification"),
+        (["--layout=v6e=4x8", "--nodes=8"], "this cluster has 0 blocks of 8 nodes"),
         (["--layout=v5p=2x2x2", "--nodes=2"], "this cluster has no v5p"),
     ],
 )
@@ -134,9 +138,37 @@ def test_sudo_wants_a_password_where_the_rehearsal_says_so(folder: Path, capsys:
     assert "a password is required" in capsys.readouterr().err
 
 
-def test_gcloud_knows_the_buckets_that_exist(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "buckets").write_text("mine")
+def test_gcloud_asks_the_double_for_buckets(folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     describe = ["storage", "buckets", "describe"]
-    assert gcloud.run("gcloud", [*describe, "gs://mine", "--format=value(name)"], folder) == 0
-    assert gcloud.run("gcloud", [*describe, "gs://other", "--format=value(name)"], folder) == 1
+    with serve(tmp_path / "double", RecordingRuntime()) as (_, url):
+        (folder / "google").write_text(url)
+        double = Double(url, RecordingRuntime())
+        double.call("POST", f"/storage/storage/v1/b?project={PROJECT}", {"name": "mine", "location": REGION})
+        assert gcloud.run("gcloud", [*describe, "gs://mine", "--format=value(name)"], folder) == 0
+        assert gcloud.run("gcloud", [*describe, "gs://other", "--format=value(name)"], folder) == 1
     assert "gs://other not found: 404" in capsys.readouterr().err
+    assert gcloud.run("gcloud", [*describe, "gs://mine", "--format=value(name)"], folder) == 1
+    assert "does not answer" in capsys.readouterr().err
+
+
+def test_the_nodes_python_is_new_enough_and_installs_nothing(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert python3.run("python3", ["--version"], folder) == 0
+    venv = folder / "venv"
+    assert python3.run("python3", ["-m", "venv", str(venv)], folder) == 0
+    configuration.write(folder, CLUSTER)
+
+    def python(*arguments: str) -> int:
+        return subprocess.run([venv / "bin" / "python", *arguments], check=False).returncode
+
+    assert python("-c", "import sys; sys.exit(sys.version_info < (3, 12))") == 0
+    assert python("-m", "maxtext.trainers.pre_train.train") == 1
+    assert "No module named maxtext" in capfd.readouterr().err
+    assert python("-m", "pip", "install", "--quiet", "jax==0.11.1", "maxtext") == 0
+    assert "jax==0.11.1 maxtext count as installed" in capfd.readouterr().out
+    assert python("-m", "maxtext.trainers.pre_train.train") == 1
+    assert "enable_single_controller= cannot be" in capfd.readouterr().err
+
+
+def test_a_system_python_takes_no_packages(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert python3.run("python3", ["-m", "pip", "install", "jax"], folder) == 1
+    assert "externally-managed-environment" in capsys.readouterr().err

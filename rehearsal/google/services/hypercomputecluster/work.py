@@ -1,11 +1,11 @@
-"""The work behind Cluster Director's operations: the network, the storage and the login nodes of a cluster."""
+"""The work behind Cluster Director's operations: the network, the storage, Slurm and the login nodes of a cluster."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from functools import partial, wraps
 
+from rehearsal.errors import RehearsalError
 from rehearsal.google.cloud import Cloud
 from rehearsal.google.errors import GoogleError
 from rehearsal.google.services.compute.networks import NETWORKS
@@ -40,45 +40,65 @@ def _action(step: Step) -> Callable[[Cloud, Json], None]:
             if cluster is None:
                 return operations.finish(cloud, name)
         try:
-            with cloud.store.transaction():
-                step(cloud, copy.deepcopy(cluster), arguments)
+            step(cloud, cluster, arguments)
         except Exception as error:
             with cloud.store.transaction():
-                clusters.save(cloud, {**cluster, "reconciling": False})
+                clusters.save(cloud, {**(clusters.load(cloud, arguments["cluster"]) or cluster), "reconciling": False})
                 operations.finish(cloud, name, error=str(error) or repr(error))
-            if not isinstance(error, GoogleError):
+            if not isinstance(error, GoogleError | RehearsalError):
                 raise
 
     return run
 
 
+# Slurm starts between two transactions: while one lasts, nobody else is answered.
 @_action
 def create_director(cloud: Cloud, cluster: Json, arguments: Json) -> None:
-    _make_network(cloud, cluster)
-    _make_storage(cloud, cluster, {})
-    _rest(cloud, cluster, arguments)
+    with cloud.store.transaction():
+        _make_network(cloud, cluster)
+        _make_storage(cloud, cluster)
+        clusters.save(cloud, cluster)
+    _apply_slurm(cloud, cluster)
+    with cloud.store.transaction():
+        _rest(cloud, cluster, arguments)
 
 
 @_action
 def update_director(cloud: Cloud, cluster: Json, arguments: Json) -> None:
-    before = arguments["old"].get("storageResources", {})
-    _make_storage(cloud, cluster, before)
-    for id, resource in before.items():
-        if id not in cluster.get("storageResources", {}):
-            _remove_storage(cloud, resource)
-    _rest(cloud, cluster, arguments)
+    with cloud.store.transaction():
+        _make_storage(cloud, cluster)
+        clusters.save(cloud, cluster)
+    _apply_slurm(cloud, cluster)
+    with cloud.store.transaction():
+        for id, resource in arguments["old"].get("storageResources", {}).items():
+            if id not in cluster.get("storageResources", {}):
+                _remove_storage(cloud, resource)
+        _rest(cloud, cluster, arguments)
 
 
 @_action
 def delete_director(cloud: Cloud, cluster: Json, arguments: Json) -> None:
     """What the cluster made goes with it; what it found stays."""
-    for resource in cluster.get("storageResources", {}).values():
-        _remove_storage(cloud, resource)
-    for resource in cluster["networkResources"].values():
-        if "newNetwork" in resource["config"] and "network" in resource:
-            _remove_network(cloud, cluster["name"], **resource["network"])
-    cloud.store.delete(KEY + cluster["name"])
-    operations.finish(cloud, arguments["operation"])
+    networks = cluster["networkResources"].values()
+    made = [each["network"] for each in networks if "newNetwork" in each["config"] and "network" in each]
+    with cloud.store.transaction():
+        for network in made:
+            _refuse_used_network(cloud, cluster["name"], **network)
+    cloud.slurm.delete(cluster["name"])
+    with cloud.store.transaction():
+        for resource in cluster.get("storageResources", {}).values():
+            _remove_storage(cloud, resource)
+        for network in made:
+            _refuse_used_network(cloud, cluster["name"], **network)
+            for name in (network["subnetwork"], network["network"]):
+                cloud.store.delete(f"compute/{name}")
+        cloud.store.delete(KEY + cluster["name"])
+        operations.finish(cloud, arguments["operation"])
+
+
+def _apply_slurm(cloud: Cloud, cluster: Json) -> None:
+    if "slurm" in cluster.get("orchestrator", {}):
+        cloud.slurm.apply(cluster, cloud.mounts.mount)
 
 
 def _rest(cloud: Cloud, cluster: Json, arguments: Json) -> None:
@@ -99,6 +119,9 @@ def _make_network(cloud: Cloud, cluster: Json) -> None:
     """One custom-mode network with one subnetwork in the cluster's region, both of the network's name."""
     region = cluster["name"].split("/")[3]
     for resource in cluster["networkResources"].values():
+        if "network" in resource:
+            # Made by an attempt that was cut off.
+            continue
         existing, new = (resource["config"].get(kind) for kind in ("existingNetwork", "newNetwork"))
         if existing:
             resource["network"] = dict(existing)
@@ -112,23 +135,21 @@ def _make_network(cloud: Cloud, cluster: Json) -> None:
             resource["network"] = {"network": new["network"], "subnetwork": inside.resource("subnetworks", name)}
 
 
-def _remove_network(cloud: Cloud, cluster: str, network: str, subnetwork: str) -> None:
+def _refuse_used_network(cloud: Cloud, cluster: str, network: str, subnetwork: str) -> None:
     """Raises GoogleError while others use the network."""
     own = {subnetwork, cluster}
     refuse_in_use("network", network, [user for user in users(cloud, network) if user not in own])
     refuse_in_use("subnetwork", subnetwork, [user for user in users(cloud, subnetwork) if user not in own])
-    for name in (subnetwork, network):
-        cloud.store.delete(f"compute/{name}")
 
 
-def _make_storage(cloud: Cloud, cluster: Json, there: Json) -> None:
+def _make_storage(cloud: Cloud, cluster: Json) -> None:
     """New buckets are made; Filestore and Lustre instances exist in name only."""
     project, region = cloud.projects.get(cluster["name"].split("/")[1]), cluster["name"].split("/")[3]
-    for id, resource in cluster.get("storageResources", {}).items():
-        if id in there:
-            continue
+    for resource in cluster.get("storageResources", {}).values():
         [(kind, config)] = resource["config"].items()
         what = kind.removeprefix("new").removeprefix("existing").lower()
+        if what in resource:
+            continue
         resource[what] = {what: config[what]}
         if kind == "newBucket":
             uniform = {"uniformBucketLevelAccess": {"enabled": True}}
@@ -148,3 +169,4 @@ def _remove_storage(cloud: Cloud, resource: Json) -> None:
             cloud.store.delete(key)
         cloud.store.delete(f"storage/b/{bucket}")
         cloud.store.delete(f"policy/b/{bucket}")
+        cloud.mounts.unmount(bucket)

@@ -55,6 +55,7 @@ def insert(cloud: Cloud, call: Call) -> Json:
     }
     cloud.store.put(f"storage/o/{key}", item)
     cloud.store.put(f"storage/content/{key}", {"base64": base64.b64encode(content).decode()})
+    cloud.mounts.written(bucket["name"], name, content)
     return item
 
 
@@ -123,6 +124,7 @@ def list_objects(cloud: Cloud, call: Call) -> Json:
 
 @SERVICE.handles("storage.objects.delete")
 def delete(cloud: Cloud, call: Call) -> None:
-    key, _ = _find(cloud, call)
+    key, item = _find(cloud, call)
     cloud.store.delete(f"storage/o/{key}")
     cloud.store.delete(f"storage/content/{key}")
+    cloud.mounts.removed(item["bucket"], item["name"])

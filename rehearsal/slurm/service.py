@@ -1,0 +1,118 @@
+"""The Pathways service of a rehearsed stack, started as a user would start it on the login node."""
+
+from __future__ import annotations
+
+import filecmp
+import getpass
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rehearsal.errors import RehearsalError
+from rehearsal.processes import wait_for
+from rehearsal.slurm.cluster import SlurmCluster
+
+Report = Callable[[str], None]
+
+JOB = "pathways"
+"""The name of the service's job, as its script states it."""
+_PATIENCE_SECONDS = 300
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job or array task in Slurm's queue."""
+
+    id: str
+    name: str
+    state: str
+    nodes: str
+    reason: str
+
+
+def jobs(cluster: SlurmCluster) -> list[Job]:
+    """The queue, array tasks one by one."""
+    shown = _ask(cluster, "squeue", "--noheader", "--array", "--sort=i", "--format=%i|%j|%T|%N|%r")
+    return [Job(*line.split("|")) for line in shown.splitlines()]
+
+
+def address(cluster: SlurmCluster, outputs: Mapping[str, Any]) -> str:
+    """The proxy's address, HOST:PORT, as clients find it; empty where none is let in."""
+    path = _at_home(cluster, outputs["addressFile"])
+    found = re.search(r"^export PATHWAYS_PROXY_ADDRESS=(\S+)$", path.read_text(), re.M) if path.exists() else None
+    return found[1] if found else ""
+
+
+def ensure(cluster: SlurmCluster, outputs: Mapping[str, Any], report: Report) -> None:
+    """Set up and submit the service unless it is there, and wait until it and its slices run.
+
+    Raises RehearsalError with what the scripts said.
+    """
+    found = _service(cluster)
+    if found:
+        report(f"Pathways service job {found.id} is there already{_older_scripts(cluster, outputs, found)}")
+    else:
+        # MaxText is for the first program that a user is told to try.
+        _do(cluster, f"{outputs['setupCommand']} maxtext", report)
+        said = _do(cluster, outputs["startCommand"], report)
+        if not (submitted := re.search(r"Submitted batch job (\d+)", said)):
+            raise RehearsalError(f"{outputs['startCommand']} submitted no job: {said.strip()}")
+        report(f"waiting for Pathways service job {submitted[1]} and its slices")
+    wait_for(
+        lambda: _up(cluster, outputs),
+        "the Pathways service and its slices run",
+        timeout=_PATIENCE_SECONDS,
+        interval=0.5,
+    )
+
+
+def _older_scripts(cluster: SlurmCluster, outputs: Mapping[str, Any], job: Job) -> str:
+    """What to do about a service that goes on with scripts that have changed since; empty where it need not."""
+    mounted = cluster.mounted(outputs["scripts"])
+    kept = cluster.folder / "home" / JOB / "logs" / job.id / "scripts"
+    if mounted is None or not kept.exists():
+        return ""
+    names = [path.name for path in kept.iterdir()]
+    _, changed, missing = filecmp.cmpfiles(mounted, kept, names, shallow=False)
+    if not changed and not missing:
+        return ""
+    return f", with the scripts that it was started with; for the new ones: scancel {job.id}, then {outputs['startCommand']}"
+
+
+def _service(cluster: SlurmCluster) -> Job | None:
+    return next((job for job in jobs(cluster) if job.name == JOB), None)
+
+
+def _up(cluster: SlurmCluster, outputs: Mapping[str, Any]) -> bool:
+    """Raises RehearsalError when the service has ended."""
+    queue = jobs(cluster)
+    service = [job for job in queue if job.name == JOB]
+    if not service:
+        logs = sorted((cluster.folder / "home").glob("pathways-*.log"), key=lambda path: path.stat().st_mtime)
+        last = logs[-1].read_text().strip()[-2000:] if logs else "It left no log."
+        raise RehearsalError(f"The Pathways service ended before it was ready:\n{last}")
+    slices = [job for job in queue if job.name.startswith(f"{JOB}-workers-")]
+    return bool(address(cluster, outputs) and slices) and all(job.state == "RUNNING" for job in [*service, *slices])
+
+
+def _do(cluster: SlurmCluster, command: str, report: Report) -> str:
+    """Run a user's command on the login node; what it printed."""
+    report(f"{getpass.getuser()}@{cluster.description.login()}$ {command}")
+    done = cluster.run(*shlex.split(command))
+    if done.returncode != 0:
+        raise RehearsalError(f"{command} failed:\n{(done.stdout + done.stderr).strip()}")
+    return done.stdout
+
+
+def _ask(cluster: SlurmCluster, *argv: str) -> str:
+    done = cluster.run(*argv)
+    if done.returncode != 0:
+        raise RehearsalError(f"Slurm does not answer: {done.stderr.strip()}. Start it again: make up")
+    return done.stdout
+
+
+def _at_home(cluster: SlurmCluster, path: str) -> Path:
+    return cluster.folder / "home" / path.removeprefix("~/")
