@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from rehearsal.google.cloud import Cloud
-from tests.unit.google.running import Double, RecordingRuntime, serve
+from tests.unit.google.running import Double, RecordingRuntime, RecordingSlurm, serve
 
 
 @dataclass
@@ -22,9 +22,9 @@ class Served:
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    runtime = RecordingRuntime()
-    with serve(tmp_path_factory.mktemp("google"), runtime) as (cloud, url):
-        double = Double(url, runtime)
+    runtime, slurm = RecordingRuntime(), RecordingSlurm()
+    with serve(tmp_path_factory.mktemp("google"), runtime, slurm) as (cloud, url):
+        double = Double(url, runtime, slurm)
         yield Served(cloud, double)
         double.http.close()
 
@@ -34,6 +34,7 @@ def empty(served: Served) -> Iterator[Double]:
     """A double of which nobody has asked anything yet."""
     runtime, store = served.double.runtime, served.cloud.store
     runtime.reset()
+    served.double.slurm.reset()
     yield served.double
     runtime.gate.set()
     while store.list("work/"):

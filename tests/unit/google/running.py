@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import uvicorn
 
 from rehearsal.google.app import create_app
 from rehearsal.google.cloud import Cloud
-from rehearsal.google.runtime import NullRuntime
+from rehearsal.google.runtime import NullRuntime, NullSlurm
 
 Json = dict[str, Any]
 
@@ -53,12 +53,33 @@ class RecordingRuntime(NullRuntime):
         self.calls.append(("delete_pool", key, pool_name))
 
 
+class RecordingSlurm(NullSlurm):
+    """Remembers its calls. `failure` is raised when a cluster is to start or change."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        self.failure: Exception | None = None
+
+    def apply(self, cluster: Json, folder_of: Callable[[str], Path]) -> None:
+        node_sets = {each["id"]: each for each in cluster["orchestrator"]["slurm"]["nodeSets"]}
+        self.calls.append(("apply", cluster["name"], node_sets))
+        if self.failure:
+            raise self.failure
+
+    def delete(self, name: str) -> None:
+        self.calls.append(("delete", name))
+
+
 class Double:
     """A running double and the requests that tests make most."""
 
-    def __init__(self, url: str, runtime: RecordingRuntime) -> None:
+    def __init__(self, url: str, runtime: RecordingRuntime, slurm: RecordingSlurm | None = None) -> None:
         self.url = url
         self.runtime = runtime
+        self.slurm = slurm or RecordingSlurm()
         self.http = httpx.Client(base_url=url, timeout=20, verify=False, trust_env=False)
 
     def call(self, verb: str, path: str, body: Any = None, expect: int = 200) -> Json:
@@ -128,9 +149,9 @@ def tpu_pool(**settings: Any) -> Json:
 
 
 @contextmanager
-def serve(folder: Path, runtime: RecordingRuntime) -> Iterator[tuple[Cloud, str]]:
+def serve(folder: Path, runtime: RecordingRuntime, slurm: RecordingSlurm | None = None) -> Iterator[tuple[Cloud, str]]:
     """A double with its state in a folder, and its URL."""
-    cloud = Cloud(folder, runtime)
+    cloud = Cloud(folder, runtime, slurm)
     server = uvicorn.Server(uvicorn.Config(create_app(cloud), host="127.0.0.1", port=0, log_level="error"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

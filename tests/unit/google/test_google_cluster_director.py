@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rehearsal.errors import RehearsalError
 from tests.unit.google.running import PROJECT, REGION, ZONE, Double
 
 Json = dict[str, Any]
@@ -125,6 +126,31 @@ def test_a_bucket_of_somebody_else_fails_the_creation_and_survives_the_deletion(
     director.call("GET", f"/compute/compute/v1/{NETWORK}", expect=404)
     assert "error" not in finished(director, director.call("DELETE", f"{CLUSTERS}/c"))
     director.call("GET", "/storage/storage/v1/b/c-home")
+
+
+def test_slurm_follows_the_cluster(made: Double) -> None:
+    changed = body()
+    slurm(changed)["nodeSets"][1]["maxDynamicNodeCount"] = "6"
+    finished(made, made.call("PATCH", f"{CLUSTERS}/c?updateMask=orchestrator", changed))
+    finished(made, made.call("DELETE", f"{CLUSTERS}/c"))
+    assert [call[:2] for call in made.slurm.calls] == [("apply", NAME), ("apply", NAME), ("delete", NAME)]
+    assert [call[2]["tpu"]["maxDynamicNodeCount"] for call in made.slurm.calls[:2]] == ["4", "6"]
+
+
+def test_a_slurm_that_does_not_start_is_the_operations_error_and_the_cluster_can_be_deleted(director: Double) -> None:
+    director.slurm.failure = RehearsalError("slurmctld does not answer")
+    operation = finished(director, director.call("POST", f"{CLUSTERS}?clusterId=c", body()))
+    assert operation["error"]["message"] == "slurmctld does not answer"
+    assert "reconciling" not in director.call("GET", f"{CLUSTERS}/c")
+    assert "error" not in finished(director, director.call("DELETE", f"{CLUSTERS}/c"))
+    director.call("GET", f"/compute/compute/v1/{NETWORK}", expect=404)
+
+
+def test_a_used_network_keeps_slurm_too(made: Double) -> None:
+    rule = {"name": "r", "network": NETWORK, "sourceRanges": ["10.0.0.0/8"], "allowed": [{"IPProtocol": "tcp"}]}
+    made.compute("global/firewalls", rule)
+    finished(made, made.call("DELETE", f"{CLUSTERS}/c"))
+    assert "delete" not in [call[0] for call in made.slurm.calls]
 
 
 Change = Callable[[Json], Any]

@@ -212,6 +212,7 @@ def delete(cloud: Cloud, call: Call) -> None:
         raise GoogleError(409, "ABORTED", "conflict", "The bucket you tried to delete is not empty.")
     cloud.store.delete(f"storage/b/{bucket['name']}")
     cloud.store.delete(f"policy/b/{bucket['name']}")
+    cloud.mounts.unmount(bucket["name"])
 
 
 @SERVICE.handles("storage.buckets.lockRetentionPolicy")
