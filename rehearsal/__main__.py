@@ -53,12 +53,19 @@ def up(stack: StackName) -> None:
     with _timed(timings, "what runs where"):
         outputs = _show(session, target)
     (session.home.root / "timings.json").write_text(json.dumps(timings))
-    target_of_make = "" if stack == DEFAULT_STACK else f" STACK={stack}"
+    chosen = "" if stack == DEFAULT_STACK else f" STACK={stack}"
     console.print(f"\nUp after {sum(timings.values()):.0f} s. Next:", highlight=False)
-    steps = [(f"make {target}{target_of_make}", what) for target, what in _NEXT.items()]
-    steps.append(('eval "$(python -m rehearsal env)"', "kubectl, gcloud and pulumi on the rehearsal"))
+    _list(
+        *((f"make {command}{chosen}", what) for command, what in _NEXT.items()),
+        ('eval "$(python -m rehearsal env)"', "kubectl, gcloud and pulumi on the rehearsal"),
+    )
     if on_director(file):
-        steps += slurm_view.next_steps(stack, outputs)
+        console.print("On the login node, as its user:")
+        _list(*slurm_view.next_steps(stack, outputs))
+
+
+def _list(*steps: tuple[str, str]) -> None:
+    """Print commands and what they do."""
     width = max(len(step) for step, _ in steps) + 2
     for step, what in steps:
         console.print(f"  {step:{width}}{what}", highlight=False, soft_wrap=True)

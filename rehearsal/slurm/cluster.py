@@ -14,11 +14,9 @@ from rehearsal.errors import RehearsalError
 from rehearsal.processes import Process, Processes, wait_for
 from rehearsal.slurm import configuration, install
 from rehearsal.slurm.description import Description, NodeSet, Partition, placed
-from rehearsal.slurm.nodes import Nodes, isolated, power_lock
+from rehearsal.slurm.nodes import SHORT, Nodes, isolated, power_lock
 
 _CONTROLLER_PORT = 6817
-# A socket's path has at most 107 characters, of which /munge/socket takes 13; munged adds .lock to it.
-_LONGEST_FOLDER = 89
 # Second octets of 127.x.y.z that are given out; the lower ones are what other programs like.
 _OCTETS = range(16, 255)
 
@@ -79,11 +77,6 @@ class SlurmCluster:
         if before and wanted != before:
             self._retire(before, wanted)
         self.folder.mkdir(parents=True, exist_ok=True)
-        if len(str(self.folder)) > _LONGEST_FOLDER:
-            raise RehearsalError(
-                f"{self.folder} is too long a path for munge's socket, by "
-                f"{len(str(self.folder)) - _LONGEST_FOLDER} characters; set REHEARSAL_HOME to a shorter one."
-            )
         wanted.save(self.folder / "cluster.json")
         self.start()
         if before and wanted != before:
@@ -94,7 +87,7 @@ class SlurmCluster:
         """Start what does not run, such as after a restart of this machine."""
         cluster = self.description
         configuration.write(self.folder, cluster)
-        munged = self._start("munged", self._munged())
+        munged = self._start("munged", self._munged(cluster))
         wait_for((self.folder / "munge" / "socket").exists, "munged answers", timeout=20, process=munged)
         controller = self._start("slurmctld", self._slurmctld(cluster))
         wait_for(self._answers, "slurmctld answers", timeout=60, process=controller)
@@ -150,7 +143,7 @@ class SlurmCluster:
     def on_login_node(self, *argv: str) -> list[str]:
         """The command line that runs `argv` on the first login node, in `environment()`."""
         cluster = self.description
-        return isolated(cluster.login(), self.folder / "hosts", cluster.mounts, argv)
+        return isolated(cluster.login(), self.folder, cluster.mounts, argv)
 
     def mounted(self, path: str) -> Path | None:
         """The folder of this machine that nodes see at a path; None where they see what this machine sees there."""
@@ -205,9 +198,9 @@ class SlurmCluster:
         """How a process of this cluster is recorded."""
         return f"slurm-{self.folder.name}-{name}"
 
-    def _munged(self) -> list[str]:
-        munge = self.folder / "munge"
-        return [
+    def _munged(self, cluster: Description) -> list[str]:
+        munge = Path(SHORT, "munge")
+        argv = [
             install.program("munged") or "munged",
             "--foreground",
             # Its users are all one user here, so the folder need not be open to others.
@@ -218,10 +211,11 @@ class SlurmCluster:
             f"--log-file={munge / 'log'}",
             f"--seed-file={munge / 'seed'}",
         ]
+        return isolated(cluster.controller, self.folder, {}, argv)
 
     def _slurmctld(self, cluster: Description) -> list[str]:
         argv = [install.program("slurmctld") or "slurmctld", "-D", "-i", "-f", str(self.folder / "slurm.conf")]
-        return isolated(cluster.controller, self.folder / "hosts", {}, argv)
+        return isolated(cluster.controller, self.folder, {}, argv)
 
 
 # What sinfo appends to the state of a node that is powered down, on its way there or back.

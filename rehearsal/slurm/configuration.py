@@ -15,6 +15,7 @@ from rehearsal import client
 from rehearsal.home import CHECKOUT
 from rehearsal.slurm.description import Description, Node, Partition
 from rehearsal.slurm.install import program
+from rehearsal.slurm.nodes import SHORT
 
 # What stands in for programs that only Google's nodes have, or that Slurm calls.
 _OURS = ("enroot", "gcloud", "python3", "sbatch", "sudo", "resume", "suspend")
@@ -32,12 +33,12 @@ def write(folder: Path, cluster: Description) -> None:
         key.write_bytes(secrets.token_bytes(128))
         key.chmod(0o400)
     for name, daemon in (("slurm.conf", True), ("client.conf", False)):
-        (folder / name).write_text(_slurm_conf(folder, cluster, daemon))
+        (folder / name).write_text(_slurm_conf(cluster, daemon))
     (folder / "hosts").write_text(_hosts(cluster))
     _programs(folder)
 
 
-def _slurm_conf(folder: Path, cluster: Description, daemon: bool) -> str:
+def _slurm_conf(cluster: Description, daemon: bool) -> str:
     """Daemons bind their own address only. A client, whom they call back on any, cannot."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("rehearsal.slurm"), trim_blocks=True, undefined=jinja2.StrictUndefined
@@ -48,7 +49,7 @@ def _slurm_conf(folder: Path, cluster: Description, daemon: bool) -> str:
 
     return environment.get_template("slurm.conf.j2").render(
         cluster=cluster,
-        folder=folder,
+        folder=SHORT,
         user=getpass.getuser(),
         daemon=daemon,
         node_names=node_names,

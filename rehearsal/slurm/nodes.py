@@ -13,20 +13,23 @@ from rehearsal.processes import Process, Processes, wait_for
 from rehearsal.slurm.description import Node
 from rehearsal.slurm.install import program
 
+SHORT = "/mnt/slurm"
+"""Where every machine of a cluster sees the cluster's folder: a socket's path has at most 107 characters."""
+
 # Own host name, hosts file and process tree; the first process takes all others with it.
 _ISOLATED = ("--pid", "--fork", "--mount-proc", "--uts", "--kill-child=KILL")
-# $1: host name, $2: hosts file, then pairs of a folder and where it is to be seen, then -- and the command.
+# $1: host name, $2: the cluster's folder, then pairs of a folder and where it is to be seen, then -- and the command.
 # A folder that this machine lacks is added to its parent in the new namespace only.
 _BECOME = r"""
 set -e
 hostname "$1"
-mount --bind "$2" /etc/hosts
-folder=${2%/*}
+mount --bind "$2/hosts" /etc/hosts
+folder=$2
 shift 2
 while [ "$1" != -- ]; do
     if [ ! -d "$2" ]; then
         parent=${2%/*}
-        stage=$(mktemp -d -p "$folder")
+        stage=$(mktemp -d -p "$folder/tmp")
         mount -t tmpfs -o mode=755 none "$stage"
         for each in "$parent"/*; do
             if [ -d "$each" ]; then
@@ -47,12 +50,15 @@ exec "$@"
 
 
 def isolated(
-    host: str, hosts: Path, mounts: Mapping[str, str], argv: Sequence[str], own_processes: bool = False
+    host: str, folder: Path, mounts: Mapping[str, str], argv: Sequence[str], own_processes: bool = False
 ) -> list[str]:
-    """The command line that runs `argv` on a machine of that name. `mounts`: folders by where it sees them."""
+    """The command line that runs `argv` on a machine of that name, in the cluster of that folder.
+
+    `mounts`: folders by where the machine sees them.
+    """
     how = [*privilege(), *(_ISOLATED if own_processes else ("--mount", "--uts"))]
-    pairs = [part for target, source in mounts.items() for part in (source, target)]
-    return [_path("unshare"), *how, "sh", "-c", _BECOME, "sh", host, str(hosts), *pairs, "--", *argv]
+    pairs = [part for target, source in {SHORT: str(folder), **mounts}.items() for part in (source, target)]
+    return [_path("unshare"), *how, "sh", "-c", _BECOME, "sh", host, str(folder), *pairs, "--", *argv]
 
 
 def privilege() -> tuple[str, ...]:
@@ -76,7 +82,7 @@ class Nodes:
         argv = [_path("slurmd"), "-D", "-b", "-f", str(configuration), "-N", node.name]
         return self._processes.start(
             self._prefix + node.name,
-            isolated(node.name, self._folder / "hosts", self._mounts, argv, own_processes=True),
+            isolated(node.name, self._folder, self._mounts, argv, own_processes=True),
             log=self._folder / "logs" / f"{node.name}.out",
             env={"SLURM_CONF": str(configuration)},
         )

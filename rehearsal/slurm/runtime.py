@@ -52,7 +52,7 @@ class SlurmClusters:
 
     def find(self, name: str) -> SlurmCluster:
         """The Slurm of a cluster, which need not exist."""
-        # Ids are unique in a project's region only, and munge wants a short path.
+        # Ids are unique in a project's region only.
         folder = f"{name.rpartition('/')[2]}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
         return SlurmCluster(self._home.slurm / folder, self._processes)
 

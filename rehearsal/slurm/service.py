@@ -19,7 +19,7 @@ Report = Callable[[str], None]
 
 JOB = "pathways"
 """The name of the service's job, as its script states it."""
-_PATIENCE_SECONDS = 300
+_PATIENCE_SECONDS = 240
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,16 @@ def ensure(cluster: SlurmCluster, outputs: Mapping[str, Any], report: Report) ->
         if not (submitted := re.search(r"Submitted batch job (\d+)", said)):
             raise RehearsalError(f"{outputs['startCommand']} submitted no job: {said.strip()}")
         report(f"waiting for Pathways service job {submitted[1]} and its slices")
-    wait_for(
-        lambda: _up(cluster, outputs),
-        "the Pathways service and its slices run",
-        timeout=_PATIENCE_SECONDS,
-        interval=0.5,
-    )
+    try:
+        wait_for(
+            lambda: _up(cluster, outputs),
+            "the Pathways service and its slices run",
+            timeout=_PATIENCE_SECONDS,
+            interval=0.5,
+        )
+    except RehearsalError as error:
+        queue = "\n".join(f"{job.id} {job.name}: {job.state} ({job.nodes or job.reason})" for job in jobs(cluster))
+        raise RehearsalError(f"{error}\nThe queue:\n{queue}\nThe service's log ends:\n{_log(cluster)}") from error
 
 
 def _older_scripts(cluster: SlurmCluster, outputs: Mapping[str, Any], job: Job) -> str:
@@ -91,11 +95,15 @@ def _up(cluster: SlurmCluster, outputs: Mapping[str, Any]) -> bool:
     queue = jobs(cluster)
     service = [job for job in queue if job.name == JOB]
     if not service:
-        logs = sorted((cluster.folder / "home").glob("pathways-*.log"), key=lambda path: path.stat().st_mtime)
-        last = logs[-1].read_text().strip()[-2000:] if logs else "It left no log."
-        raise RehearsalError(f"The Pathways service ended before it was ready:\n{last}")
+        raise RehearsalError("The Pathways service ended before it was ready.")
     slices = [job for job in queue if job.name.startswith(f"{JOB}-workers-")]
     return bool(address(cluster, outputs) and slices) and all(job.state == "RUNNING" for job in [*service, *slices])
+
+
+def _log(cluster: SlurmCluster) -> str:
+    """The end of the newest service's log."""
+    logs = sorted((cluster.folder / "home").glob(f"{JOB}-*.log"), key=lambda path: path.stat().st_mtime)
+    return logs[-1].read_text().strip()[-2000:] if logs else "(there is none)"
 
 
 def _do(cluster: SlurmCluster, command: str, report: Report) -> str:
