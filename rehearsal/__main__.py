@@ -13,8 +13,9 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.table import Table
 
-from rehearsal import view
+from rehearsal import faults, view
 from rehearsal.errors import RehearsalError
 from rehearsal.home import Home
 from rehearsal.project import StackFile, needs, on_director, protected
@@ -177,6 +178,21 @@ def env() -> None:
     variables = session.environment()
     for name, value in variables.items():
         print(f"export {name}={shlex.quote(value)}")
+
+
+@app.command()
+def fault(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Which one; without a name, all are listed.")
+    ] = None,
+    off: Annotated[bool, typer.Option("--off", help="Switch it off again.")] = False,
+) -> None:
+    """Let something go wrong in the rehearsed cloud: a stock-out, a missing permission, nodes that are not ready."""
+    session = _session()
+    table = Table("fault", "", "what happens", box=None, pad_edge=False, header_style="bold")
+    for each in faults.switch(session, name, on=not off) if name else faults.all(session):
+        table.add_row(each["name"], "[red]on[/]" if each["on"] else "", each["what"])
+    console.print(table)
 
 
 def _session() -> Session:

@@ -74,6 +74,11 @@ class Home:
         """File with the bearer token that every rehearsed cluster accepts."""
         return self.root / "token"
 
+    @property
+    def credentials(self) -> Path:
+        """Application Default Credentials: a key file whose tokens the rehearsal's Google gives out."""
+        return self.root / "credentials.json"
+
     def create(self) -> None:
         """Make the folders and the token; harmless when they exist."""
         for folder in (

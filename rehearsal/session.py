@@ -16,6 +16,7 @@ from rehearsal import recovery
 from rehearsal.engine import layout
 from rehearsal.errors import RehearsalError
 from rehearsal.google.environment import variables as gcloud_variables
+from rehearsal.google.tokens import write_key_file
 from rehearsal.home import CHECKOUT, Home
 from rehearsal.kubernetes.runtime import KubernetesRuntime
 from rehearsal.processes import Processes, free_port, wait_for
@@ -59,11 +60,14 @@ class Session:
                     str(self.home.root),
                     "--port",
                     str(port),
+                    "--grpc-port",
+                    str(free_port()),
                 ],
                 log=self.home.logs / "google.log",
                 env={"PATHWAYS_TOOLS": str(self.tools.root), "PYTHONPATH": str(CHECKOUT)},
             )
         wait_for(self._google_answers, "the Google Cloud double answers", timeout=30, process=known)
+        write_key_file(self.home.credentials, self.google_url)
 
     @property
     def running(self) -> bool:
@@ -72,10 +76,18 @@ class Session:
     @property
     def google_url(self) -> str:
         """Where the Google Cloud double listens. Raises RehearsalError when no rehearsal is running."""
+        return f"http://{self._google('--port')}"
+
+    @property
+    def google_grpc(self) -> str:
+        """HOST:PORT where gRPC clients of GKE find the double. Raises RehearsalError when no rehearsal is running."""
+        return self._google("--grpc-port")
+
+    def _google(self, option: str) -> str:
         process = self.processes.get(GOOGLE)
         if process is None:
             raise RehearsalError(f"No rehearsal is running in {self.home.root}. Start one: make up")
-        return f"http://127.0.0.1:{process.argv[process.argv.index('--port') + 1]}"
+        return f"127.0.0.1:{process.argv[process.argv.index(option) + 1]}"
 
     def environment(self) -> dict[str, str]:
         """Variables that point Pulumi, gcloud and kubectl at the rehearsal."""
@@ -93,7 +105,8 @@ class Session:
             "SSL_CERT_DIR": os.pathsep.join([str(self.home.trust), _public_authorities()]),
             "CLOUDSDK_CONFIG": str(self.home.root / "gcloud"),
             "KUBECONFIG": str(self.home.root / "kubeconfig"),
-            **gcloud_variables(self.google_url),
+            "GOOGLE_APPLICATION_CREDENTIALS": str(self.home.credentials),
+            **gcloud_variables(self.google_url, self.google_grpc),
         }
 
     def stop(self) -> None:

@@ -16,7 +16,7 @@ Json = dict[str, Any]
 class Call:
     """One request that fits its method's schema. `content` and `content_type` are those of a media upload.
 
-    `repeated` has every value of each query parameter. `member` is who asks, as IAM policies name it; None: the operator.
+    `lists` has every value of each query parameter. `member` is who asks, as IAM policies name it; None: the operator.
     """
 
     method: Method
@@ -27,7 +27,7 @@ class Call:
     origin: str
     content: bytes = b""
     content_type: str = ""
-    repeated: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    lists: Mapping[str, Sequence[str]] = field(default_factory=dict)
     member: str | None = None
 
     def flag(self, name: str) -> bool:

@@ -14,15 +14,18 @@ from rehearsal.google.work import Work
 
 
 class Cloud:
-    """The state, the projects, the background work and the clusters of one rehearsal."""
+    """The state, the projects, the background work and the clusters of one rehearsal, and its access token."""
 
-    def __init__(self, folder: Path, runtime: ClusterRuntime, slurm: SlurmRuntime | None = None) -> None:
+    def __init__(
+        self, folder: Path, runtime: ClusterRuntime, slurm: SlurmRuntime | None = None, token: str = "rehearsal"
+    ) -> None:
         self.store = Store(folder / "state.sqlite3")
         self.mounts = Mounts(folder / "mounts", self.store)
         self.projects = Projects(self.store)
         self.work = Work(self.store)
         self.runtime = runtime
         self.slurm = slurm or NullSlurm()
+        self.token = token
 
     def close(self) -> None:
         self.work.close()

@@ -9,12 +9,18 @@ ENDPOINTS = {
     "iam": "/iam/",
     "cloudresourcemanager": "/cloudresourcemanager/",
     "serviceusage": "/serviceusage/",
+    "hypercomputecluster": "/hypercomputecluster/",
+    "artifactregistry": "/artifactregistry/",
+    "logging": "/logging/",
 }
 """Per API, the path below the double's address that gcloud and googleapiclient take as the endpoint."""
 
 
-def variables(base_url: str) -> dict[str, str]:
-    """The CLOUDSDK_* variables for a double at `base_url`, such as http://127.0.0.1:8080."""
+def variables(base_url: str, grpc: str = "") -> dict[str, str]:
+    """The variables for a double at `base_url`, such as http://127.0.0.1:8080, and at `grpc`, a HOST:PORT.
+
+    gcloud reads those that begin with CLOUDSDK; `pathways` reads the endpoints among them, and the last one.
+    """
     base = base_url.rstrip("/")
     overrides = {f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{api.upper()}": base + path for api, path in ENDPOINTS.items()}
     return overrides | {
@@ -23,4 +29,5 @@ def variables(base_url: str) -> dict[str, str]:
         "CLOUDSDK_CORE_DISABLE_USAGE_REPORTING": "1",
         "CLOUDSDK_CORE_DISABLE_FILE_LOGGING": "1",
         "CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK": "1",
+        **({"PATHWAYS_GRPC_ENDPOINT_CONTAINER": grpc} if grpc else {}),
     }

@@ -63,6 +63,10 @@ def unimplemented(message: str) -> GoogleError:
     return GoogleError(501, "UNIMPLEMENTED", "notImplemented", message)
 
 
+def unavailable(message: str) -> GoogleError:
+    return GoogleError(503, "UNAVAILABLE", "backendError", message)
+
+
 def bad_fields(violations: list[tuple[str, str]]) -> GoogleError:
     """A body that does not fit its schema: (field path, what is wrong) each."""
     detail = {

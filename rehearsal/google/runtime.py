@@ -37,6 +37,9 @@ class ClusterRuntime(Protocol):
     def delete_pool(self, key: str, pool_name: str) -> None:
         """Take the nodes of a pool away."""
 
+    def disturb(self, key: str, what: str, on: bool) -> None:
+        """Begin or end a fault inside a cluster."""
+
 
 class NullRuntime:
     """Clusters in name only: nothing runs, and the endpoint answers nobody."""
@@ -51,6 +54,9 @@ class NullRuntime:
         return None
 
     def delete_pool(self, key: str, pool_name: str) -> None:
+        return None
+
+    def disturb(self, key: str, what: str, on: bool) -> None:
         return None
 
 
@@ -81,6 +87,9 @@ class LazyRuntime:
 
     def delete_pool(self, key: str, pool_name: str) -> None:
         self._real().delete_pool(key, pool_name)
+
+    def disturb(self, key: str, what: str, on: bool) -> None:
+        self._real().disturb(key, what, on)
 
 
 class SlurmRuntime(Protocol):

@@ -16,6 +16,10 @@ def _catalogue() -> Catalogue:
     return catalogue()
 
 
+#: The one quota that several generations share, each with a value of its dimension.
+PER_FAMILY = "TPUs per TPU family"
+
+
 @dataclass(frozen=True)
 class TpuMachine:
     """A TPU machine type as GKE sees it. `vms` is the number of VMs of a slice by topology."""
@@ -25,6 +29,7 @@ class TpuMachine:
     vms: dict[str, int]
     placement: Literal["compact", "workload_policy"]
     minimum_gke: str | None
+    chips: int
 
 
 def tpu_machine(name: str) -> TpuMachine | None:
@@ -39,7 +44,30 @@ def tpu_machine(name: str) -> TpuMachine | None:
         vms={str(topology): topology.chips // machine.chips_per_vm for topology in machine.topologies},
         placement=generation.multi_host_placement,
         minimum_gke=generation.minimum_gke,
+        chips=machine.chips_per_vm,
     )
+
+
+def compute_accelerator(machine_type: str) -> str:
+    """Compute Engine's name of the TPUs of a machine type: its family, as in ct6e."""
+    return machine_type.partition("-")[0]
+
+
+def compute_accelerators() -> set[str]:
+    """Every TPU that Compute Engine has a name for."""
+    return {compute_accelerator(name) for name in _catalogue().machine_types}
+
+
+def quotas() -> list[str]:
+    """Names of all quotas that chips count against."""
+    stated = [generation.quota for generation in _catalogue().generations.values() if generation.quota]
+    return list(dict.fromkeys(name for quota in stated for name in (quota.standard, quota.preemptible)))
+
+
+def quota_families() -> list[str]:
+    """Values of the dimension tpu_family."""
+    stated = [generation.quota for generation in _catalogue().generations.values() if generation.quota]
+    return [quota.family for quota in stated if quota.family]
 
 
 def zones() -> set[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rehearsal.errors import RehearsalError
 from rehearsal.google.runtime import Endpoint
 from rehearsal.home import Home
-from rehearsal.kubernetes import autoscaler, pools
+from rehearsal.kubernetes import autoscaler, faults, pools
 from rehearsal.kubernetes.autoscaler import AutoscaledPools
 from rehearsal.kubernetes.control_plane import ControlPlane
 from rehearsal.kubernetes.nodes import NodePool, Placement
@@ -69,6 +69,14 @@ class KubernetesRuntime:
                 with plane.api() as api, scaled.lock():
                     scaled.forget(pool_name)
                     pools.delete(api, pool_name)
+
+    def disturb(self, key: str, what: str, on: bool) -> None:
+        """Begin or end a fault inside a cluster."""
+        with self._lock(key):
+            plane = self._plane(key)
+            if plane.exists:
+                with plane.api() as api:
+                    faults.disturb(api, what, on)
 
     def _plane(self, key: str) -> ControlPlane:
         return ControlPlane(key, self._home, self._tools)

@@ -13,7 +13,7 @@ from rehearsal.google.projects import Project
 
 Json = dict[str, Any]
 
-SERVICE = Service("serviceusage", ("v1",))
+SERVICE = Service("serviceusage", ("v1", "v1beta1"))
 SERVICE_NAME = re.compile(r"[a-z][a-z0-9-]*(\.[a-z0-9-]+)+")
 REQUIRES = {
     "container.googleapis.com": (
@@ -34,10 +34,12 @@ REQUIRES = {
 TYPES = "type.googleapis.com/google.api.serviceusage.v1."
 
 
-def _project(cloud: Cloud, call: Call) -> Project:
-    if call.path["v1Id"] != "projects":
-        raise invalid(f"The rehearsal knows services of projects, not of {call.path['v1Id']}.")
-    return cloud.projects.get(call.path["v1Id1"])
+def project_of(cloud: Cloud, call: Call) -> Project:
+    """The project of a request."""
+    kind = call.path[f"{call.version}Id"]
+    if kind != "projects":
+        raise invalid(f"The rehearsal knows services of projects, not of {kind}.")
+    return cloud.projects.get(call.path[f"{call.version}Id1"])
 
 
 def _describe(project: Project, service: str) -> Json:
@@ -70,14 +72,14 @@ def _enable(cloud: Cloud, project: Project, services: list[str]) -> None:
 
 @SERVICE.handles("serviceusage.services.enable")
 def enable(cloud: Cloud, call: Call) -> Json:
-    project, service = _project(cloud, call), call.path["servicesId"]
+    project, service = project_of(cloud, call), call.path["servicesId"]
     _enable(cloud, project, [service])
     return _operation(cloud, {"@type": TYPES + "EnableServiceResponse", "service": _describe(project, service)})
 
 
 @SERVICE.handles("serviceusage.services.batchEnable")
 def batch_enable(cloud: Cloud, call: Call) -> Json:
-    project, services = _project(cloud, call), call.body.get("serviceIds", [])
+    project, services = project_of(cloud, call), call.body.get("serviceIds", [])
     if not 1 <= len(services) <= 20:
         raise invalid(f"A batch enables 1 to 20 services, not {len(services)}.")
     _enable(cloud, project, services)
@@ -87,7 +89,7 @@ def batch_enable(cloud: Cloud, call: Call) -> Json:
 
 @SERVICE.handles("serviceusage.services.disable")
 def disable(cloud: Cloud, call: Call) -> Json:
-    project, service = _project(cloud, call), call.path["servicesId"]
+    project, service = project_of(cloud, call), call.path["servicesId"]
     users = [name for name in project.services if service in REQUIRES.get(name, ())]
     if users and not call.body.get("disableDependentServices"):
         raise failed_precondition(
@@ -102,12 +104,12 @@ def disable(cloud: Cloud, call: Call) -> Json:
 
 @SERVICE.handles("serviceusage.services.get")
 def get(cloud: Cloud, call: Call) -> Json:
-    return _describe(_project(cloud, call), call.path["servicesId"])
+    return _describe(project_of(cloud, call), call.path["servicesId"])
 
 
 @SERVICE.handles("serviceusage.services.batchGet")
 def batch_get(cloud: Cloud, call: Call) -> Json:
-    project = _project(cloud, call)
+    project = project_of(cloud, call)
     names = call.query.get("names", "")
     return {"services": [_describe(project, names.rsplit("/", 1)[-1])] if names else []}
 
@@ -115,7 +117,7 @@ def batch_get(cloud: Cloud, call: Call) -> Json:
 @SERVICE.handles("serviceusage.services.list")
 def list_services(cloud: Cloud, call: Call) -> Json:
     """Enabled services only: the double has no list of all that Google offers."""
-    project = _project(cloud, call)
+    project = project_of(cloud, call)
     if call.query.get("filter") == "state:DISABLED":
         return {}
     return {"services": [_describe(project, service) for service in sorted(project.services)]}

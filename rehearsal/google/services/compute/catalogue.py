@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rehearsal.google import places
+from rehearsal.google import places, tpus
 from rehearsal.google.api import Call
 from rehearsal.google.cloud import Cloud
 from rehearsal.google.errors import not_found
@@ -53,9 +53,19 @@ def _machine_type(project: str, zone: str, machine: places.Machine) -> Json:
         "guestCpus": machine.vcpus,
         "memoryMb": machine.memory_mib,
         "isSharedCpu": machine.name in ("e2-micro", "e2-small", "e2-medium", "f1-micro", "g1-small"),
+        **_accelerators(machine.name),
         "zone": zone,
         "selfLink": f"{BASE}projects/{project}/zones/{zone}/machineTypes/{machine.name}",
     }
+
+
+def _accelerators(machine_type: str) -> Json:
+    """The TPUs that come with a machine type; Compute Engine names them after the machine family."""
+    machine = tpus.tpu_machine(machine_type)
+    if machine is None:
+        return {}
+    kind = tpus.compute_accelerator(machine_type)
+    return {"accelerators": [{"guestAcceleratorType": kind, "guestAcceleratorCount": machine.chips}]}
 
 
 @SERVICE.handles("compute.projects.get")
@@ -129,3 +139,21 @@ def aggregate_machine_types(cloud: Cloud, call: Call) -> Json:
     zones = [zone for names in places.zones().values() for zone in names]
     machines = [_machine_type(project.id, zone, m) for zone in zones for m in places.machine_types().values()]
     return aggregated(call, "compute#machineTypeAggregatedList", "machineTypes", project, machines)
+
+
+@SERVICE.handles("compute.acceleratorTypes.get")
+def get_accelerator_type(cloud: Cloud, call: Call) -> Json:
+    scope = scope_of(cloud, call)
+    name = call.path["acceleratorType"]
+    path = scope.resource("acceleratorTypes", name)
+    if name not in tpus.compute_accelerators():
+        raise not_found(f"The resource '{path}' was not found")
+    return {
+        "kind": "compute#acceleratorType",
+        "id": _numbered(name),
+        "name": name,
+        "description": name,
+        "maximumCardsPerInstance": 8,
+        **scope.fields(),
+        "selfLink": BASE + path,
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from rehearsal.google.api import Call
@@ -54,14 +55,16 @@ def running(cloud: Cloud, name: str) -> bool:
     return stored is not None and stored["operation"]["status"] != "DONE"
 
 
-def finish(cloud: Cloud, name: str, error: str = "") -> None:
-    """Mark an operation done, with an error if it failed."""
+def finish(cloud: Cloud, name: str, error: str = "", conditions: Sequence[Json] = ()) -> None:
+    """Mark an operation done, with an error if it failed and conditions of its pool that say why."""
     stored = cloud.store.get(f"container/{name}")
     if stored is None:
         return
     record = {**stored["operation"], "status": "DONE", "endTime": now()}
     if error:
         record |= {"statusMessage": error, "error": {"code": 13, "message": error}}
+    if conditions:
+        record["nodepoolConditions"] = list(conditions)
     _save(cloud, name, record, stored["cluster"], stored["pool"])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
+from rehearsal.google import faults
 from rehearsal.google.cloud import Cloud
 from rehearsal.google.services.container import endpoints, node_pools, operations
 from rehearsal.google.services.container.addressing import remove_made_ranges
@@ -92,11 +93,22 @@ def apply_pool(cloud: Cloud, cluster: ClusterRecord, arguments: Json) -> None:
     name = f"{cluster.name}/nodePools/{arguments['pool']}"
     with cloud.store.transaction():
         record = PoolRecord.load(cloud, name)
+    if record is not None and (error := faults.pool_error(cloud, record.pool)):
+        return _lack(cloud, arguments, record, *error)
     if record is not None:
         cloud.runtime.apply_pool(cluster.runtime_key, record.pool, record.sizes, cluster.project, cluster.location)
     with cloud.store.transaction():
         _set_pool(cloud, name, "RUNNING")
         operations.finish(cloud, arguments["operation"])
+
+
+def _lack(cloud: Cloud, arguments: Json, record: PoolRecord, code: str, message: str) -> None:
+    """A pool whose machines cannot be had: it stays, in error, as GKE leaves it."""
+    condition = {"code": code, "message": message}
+    with cloud.store.transaction():
+        record.pool |= {"status": "ERROR", "statusMessage": message, "conditions": [condition]}
+        node_pools.store(cloud, record)
+        operations.finish(cloud, arguments["operation"], message, [condition])
 
 
 @_action

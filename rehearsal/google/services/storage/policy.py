@@ -44,5 +44,5 @@ def set_iam_policy(cloud: Cloud, call: Call) -> Json:
 @SERVICE.handles("storage.buckets.testIamPermissions")
 def test_iam_permissions(cloud: Cloud, call: Call) -> Json:
     bucket = find_bucket(cloud, call)
-    permissions = granted(cloud, call, bucket, list(call.repeated["permissions"]))
+    permissions = granted(cloud, call, bucket, list(call.lists["permissions"]))
     return {"kind": "storage#testIamPermissionsResponse", "permissions": permissions}
