@@ -6,6 +6,7 @@ import typer
 
 from cli import checks, render, schema, topologies
 from cli.plan import command as plan
+from cli.preflight import command as preflight
 from cli.report import command as report
 
 app = typer.Typer(name="pathways", no_args_is_help=True, pretty_exceptions_show_locals=False)
@@ -21,4 +22,5 @@ app.command("render")(render.command)
 app.command("checks")(checks.command)
 app.command("topologies")(topologies.command)
 app.command("schema")(schema.command)
+app.command("preflight")(preflight.command)
 app.command("report")(report.command)

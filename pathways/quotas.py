@@ -5,8 +5,10 @@ Source: GKE documentation on planning TPUs and on flex-start; Cloud TPU quotas (
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
+from pathways.director.plan import DirectorPlan
 from pathways.machines import cpu_machine
 from pathways.plan import Plan
 
@@ -26,12 +28,12 @@ class Quota:
     family: str | None = None
 
 
-def of(plan: Plan) -> list[Quota]:
+def of(plan: Plan | DirectorPlan) -> list[Quota]:
     """Quotas the stack needs in its region; reserved chips need none."""
     return [*_chips(plan), *_cpus(plan)]
 
 
-def _chips(plan: Plan) -> list[Quota]:
+def _chips(plan: Plan | DirectorPlan) -> list[Quota]:
     slices, quota = plan.settings.slices, plan.shape.generation.quota
     if quota is None or slices.capacity.type in ("reservation", "calendar"):
         return []
@@ -42,14 +44,30 @@ def _chips(plan: Plan) -> list[Quota]:
     return [Quota(quota.standard, chips, "chips", region, quota.family)]
 
 
-def _cpus(plan: Plan) -> list[Quota]:
-    pool, region = plan.head_pool, plan.settings.region
-    machine, family = cpu_machine(pool.machine_type), pool.machine_type.partition("-")[0]
+def _cpus(plan: Plan | DirectorPlan) -> list[Quota]:
+    """vCPUs of the head pool, or of the CPU and login nodes; what draws on the same quota is added up."""
+    found: dict[str, Quota] = {}
+    for machine_type, nodes in _cpu_nodes(plan):
+        if quota := _cpu_quota(machine_type, nodes, plan.settings.region):
+            known = found.get(quota.name)
+            found[quota.name] = replace(quota, amount=quota.amount + known.amount) if known else quota
+    return list(found.values())
+
+
+def _cpu_nodes(plan: Plan | DirectorPlan) -> Iterator[tuple[str, int]]:
+    settings = plan.settings
+    yield settings.head.machine_type, settings.head.node_count
+    if isinstance(plan, DirectorPlan):
+        yield settings.director.login_nodes.machine_type, settings.director.login_nodes.count
+
+
+def _cpu_quota(machine_type: str, nodes: int, region: str) -> Quota | None:
+    machine, family = cpu_machine(machine_type), machine_type.partition("-")[0]
     if machine is None:
-        return []
-    vcpus = pool.nodes * machine.vcpus
+        return None
+    vcpus = nodes * machine.vcpus
     if family in _COMMON_CPU_QUOTA:
-        return [Quota("CPUs", vcpus, "vCPUs", region)]
+        return Quota("CPUs", vcpus, "vCPUs", region)
     if family in _OWN_CPU_QUOTA:
-        return [Quota(f"{family.upper()} CPUs", vcpus, "vCPUs", region)]
-    return [Quota("CPUs per VM family", vcpus, "vCPUs", region, family.upper())]
+        return Quota(f"{family.upper()} CPUs", vcpus, "vCPUs", region)
+    return Quota("CPUs per VM family", vcpus, "vCPUs", region, family.upper())

@@ -1,0 +1,1 @@
+"""What Google says about a stack before it is deployed."""
