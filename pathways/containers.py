@@ -15,6 +15,8 @@ from pathways.topology import SliceShape
 
 Container = dict[str, Any]
 
+# jaxlib's client speaks to a server without TLS only where this is true; Google's page does not set it in pods.
+INSECURE_VARIABLE = "IFRT_PROXY_USE_INSECURE_GRPC_CREDENTIALS"
 COORDINATOR_LABEL = "jobset.sigs.k8s.io/coordinator"
 SHARED_MEMORY_VARIABLE = {
     "name": "CLOUD_PATHWAYS_SIDECAR_SHM_DIRECTORY",
@@ -184,12 +186,12 @@ def client(settings: Settings) -> Container:
     }
 
 
-def client_variables(head: str) -> dict[str, str]:
+def client_variables(head: str, port: int = endpoints.PROXY_PORT) -> dict[str, str]:
     """What a JAX client must have in its environment to reach the proxy on host `head`."""
     return {
         "JAX_PLATFORMS": "proxy",
         "XCLOUD_ENVIRONMENT": "GCP",
-        "JAX_BACKEND_TARGET": f"grpc://{head}:{endpoints.PROXY_PORT}",
+        "JAX_BACKEND_TARGET": f"grpc://{head}:{port}",
     }
 
 

@@ -114,7 +114,9 @@ def _slow(whom: str) -> CloudError:
 
 def _line(error: Exception) -> str:
     """An exception's text on one line, not longer than a sentence."""
-    text = " ".join(str(error).split()) or type(error).__name__
+    inner = getattr(error.args[0], "reason", None) if error.args else None
+    text = " ".join(str(inner or error).split()) or type(error).__name__
+    text = text.rpartition(" object at 0x")[2].partition(">: ")[2] or text
     return text if len(text) <= 300 else text[:299] + "…"
 
 

@@ -30,7 +30,7 @@ NAMES = {
     "storage": "Cloud Storage",
 }
 TIMEOUT_SECONDS = 20.0
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 15.0
 RETRIES = 3
 
 
@@ -43,6 +43,9 @@ class Google:
     def __init__(
         self, timeout: float = TIMEOUT_SECONDS, patience: float = PATIENCE_SECONDS, retries: int = RETRIES
     ) -> None:
+        # What Google's clients say about the Python version is for whoever packages this.
+        warnings.filterwarnings("ignore", category=FutureWarning, module="google")
+        warnings.filterwarnings("ignore", module="urllib3")
         self.timeout = timeout
         self._patience = patience
         self._retries = retries
@@ -57,8 +60,7 @@ class Google:
             if self._credentials is None:
                 import google.auth
 
-                with _quiet():
-                    self._credentials, _ = google.auth.default(scopes=SCOPES)
+                self._credentials, _ = google.auth.default(scopes=SCOPES)
             return self._credentials
 
     def gke(self, method: str, **arguments: Any) -> Any:
@@ -93,7 +95,7 @@ class Google:
         self.credentials  # noqa: B018  outside of the lock, which it takes too
         with self._lock:
             if name not in self._made:
-                with asking(NAMES[name.split()[0]]), _quiet():
+                with asking(NAMES[name.split()[0]]):
                     self._made[name] = make()
             made: T = self._made[name]
             return made
@@ -138,12 +140,3 @@ class Google:
 
 def _override(api: str) -> str | None:
     return os.environ.get(f"CLOUDSDK_API_ENDPOINT_OVERRIDES_{api.upper()}") or None
-
-
-class _quiet(warnings.catch_warnings):
-    """Without what Google's clients say about the Python version, which is for whoever packages this."""
-
-    def __enter__(self) -> Any:
-        entered = super().__enter__()
-        warnings.simplefilter("ignore")
-        return entered

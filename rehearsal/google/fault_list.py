@@ -190,6 +190,16 @@ FAULTS = (
         ),
     ),
     Fault(
+        "bucket-forbidden",
+        "the nodes may not use the scratch bucket",
+        log=(
+            (
+                "worker",
+                "403 caller does not have storage.objects.create access to the Google Cloud Storage object.",
+            ),
+        ),
+    ),
+    Fault(
         "no-bucket",
         "the scratch bucket does not exist",
         log=(("pathways-rm", "404 The specified bucket does not exist."),),

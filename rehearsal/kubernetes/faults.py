@@ -44,7 +44,7 @@ def _nodes_not_ready(api: Api, on: bool) -> None:
 
 
 def _topology(api: Api, on: bool) -> None:
-    """Give the nodes another topology, and have their pods scheduled anew."""
+    """Give the nodes another topology, and have their job made anew."""
     names = set()
     for node in _first_slice(api):
         names.add(node["metadata"]["name"])
@@ -54,36 +54,34 @@ def _topology(api: Api, on: bool) -> None:
         patch = {"labels": {TOPOLOGY: wanted}, "annotations": {KEPT: (kept or now) if on else None}}
         api.patch(f"{NODES}/{node['metadata']['name']}", {"metadata": patch})
     if on:
-        each(
-            lambda pod: api.delete(_path(pod), at_once=True),
-            [p for p in _pods(api) if p["spec"].get("nodeName") in names],
-        )
+        # Pods alone would count as failures of their job, which then waits longer each time.
+        pods = [pod for pod in _pods(api) if pod["spec"].get("nodeName") in names]
+        jobs = {(pod["metadata"]["namespace"], pod["metadata"]["labels"]["job-name"]) for pod in pods}
+        for namespace, job in jobs:
+            api.delete(f"/apis/batch/v1/namespaces/{namespace}/jobs/{job}")
 
 
 def _image_pull(api: Api, on: bool) -> None:
-    """The containers of the workers wait for an image. Afterwards their pods are made anew."""
+    """The containers of the workers wait for an image."""
     workers = [pod for pod in _pods(api) if pod["status"].get("containerStatuses") and _is_worker(pod)]
-    if not on:
-        return each(lambda pod: api.delete(_path(pod), at_once=True), workers)
-    each(lambda pod: api.patch(f"{_path(pod)}/status", {"status": _waiting(pod)}), workers)
+    each(lambda pod: api.patch(f"{_path(pod)}/status", {"status": _pulling(pod, on)}), workers)
 
 
-def _waiting(pod: Json) -> Json:
-    statuses = [
-        {
-            **{key: value for key, value in status.items() if key not in ("state", "started")},
-            "ready": False,
-            "state": {
-                "waiting": {
-                    "reason": "ImagePullBackOff",
-                    "message": f'Back-off pulling image "{status["image"]}": not found',
-                }
-            },
-        }
-        for status in pod["status"]["containerStatuses"]
-    ]
+def _pulling(pod: Json, on: bool) -> Json:
+    """The status of a pod whose images cannot be pulled, or could be after all."""
+    waiting = {"reason": "ImagePullBackOff", "message": 'Back-off pulling image "{image}": not found'}
+    statuses = []
+    for status in pod["status"]["containerStatuses"]:
+        message = waiting["message"].format(image=status["image"])
+        state = (
+            {"waiting": {**waiting, "message": message}}
+            if on
+            else {"running": {"startedAt": pod["status"]["startTime"]}}
+        )
+        statuses.append({**status, "ready": not on, "started": not on, "state": state})
+    concerned = ("Ready", "ContainersReady")
     conditions = [
-        {**each, "status": "False" if each["type"] in ("Ready", "ContainersReady") else each["status"]}
+        {**each, "status": str(not on) if each["type"] in concerned else each["status"]}
         for each in pod["status"]["conditions"]
     ]
     return {"containerStatuses": statuses, "conditions": conditions}

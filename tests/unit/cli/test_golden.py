@@ -13,6 +13,7 @@ import pytest
 
 from cli import checks, render, schema, stacks
 from cli.plan import data, picture
+from cli.status.diagnoses import page
 from pathways import plan, stackfile
 from pathways.plan import Plan
 from tests.oracles import differences
@@ -57,6 +58,10 @@ def test_no_golden_file_is_left_of_a_stack_that_is_gone() -> None:
 
 def test_the_page_of_checks_is_up_to_date() -> None:
     assert reviewed(ROOT / "docs" / "checks.md", checks.page())
+
+
+def test_the_page_of_diagnoses_is_up_to_date() -> None:
+    assert reviewed(ROOT / "docs" / "troubleshooting.md", page.page())
 
 
 def test_the_schema_of_stack_files_is_up_to_date() -> None:

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cli.app import app
-from tests.unit.preflight.conftest import Stack, Surroundings
+from tests.unit.dayafter.conftest import Stack, Surroundings
 
 
 def preflight(*arguments: str) -> Result:

@@ -10,8 +10,8 @@ import pytest
 
 from cli.preflight.findings import Finding
 from cli.preflight.run import PROBES
+from tests.unit.dayafter.conftest import Surroundings
 from tests.unit.google.running import PROJECT, REGION, ZONE, cluster
-from tests.unit.preflight.conftest import Surroundings
 
 Ask = Callable[..., dict[str, list[Finding]]]
 

@@ -1,0 +1,133 @@
+"""The command: the way to the proxy, the variables, and a program that uses both."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli import progress, stacks
+from cli.cloud.errors import EXIT_UNREACHABLE, CloudError
+from pathways import endpoints
+from pathways.director.plan import DirectorPlan
+
+if TYPE_CHECKING:
+    from cli.cloud.stack import Deployed
+    from pathways.plan import Plan
+
+_DIRECTOR = """\
+On Cluster Director clients run on the cluster, where the firewall lets them through: log in and write
+  bash {folder}/run_client.sh python3 PROGRAM.py    or    sbatch {folder}/run_jupyter.sh
+pathways status -s {stack} names the login node."""
+
+
+def command(
+    stack: stacks.StackOption,
+    program: Annotated[
+        list[str] | None, typer.Argument(metavar="[COMMAND]...", help="What to run, after --; default: a shell.")
+    ] = None,
+    jupyter: Annotated[bool, typer.Option("--jupyter", help="Start JupyterLab.")] = False,
+    hold: Annotated[bool, typer.Option("--hold", help="Start nothing: keep the way open until Ctrl-C.")] = False,
+    print_env: Annotated[
+        bool, typer.Option("--print-env", help="Print the variables for a shell to evaluate, and end.")
+    ] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, metavar="PORT", help="Local port of the port-forward; 0: a free one.")
+    ] = endpoints.PROXY_PORT,
+    forward: Annotated[
+        bool, typer.Option("--forward", help="Forward a port although there is a load balancer.")
+    ] = False,
+    venv: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="A virtual environment with the stack's JAX; default: one is made."),
+    ] = None,
+) -> None:
+    """Connect a JAX client to a stack's proxy: open the way, set the variables, start a program.
+
+    The program runs in a virtual environment with the JAX version that the images are for. Pathways serves one client
+    at a time.
+    """
+    plan, _ = stacks.load(stack)
+    if isinstance(plan, DirectorPlan):
+        stacks.say(_DIRECTOR.format(stack=stack, folder=plan.scripts_folder))
+        raise typer.Exit(EXIT_UNREACHABLE)
+    from cli.cloud.google import Google
+    from cli.cloud.stack import find
+    from cli.connect import way
+
+    try:
+        way.refuse(plan)
+        if print_env and (forward or plan.proxy_service is None):
+            _print(way.variables("127.0.0.1", port))
+            stacks.say(f"They lead to the port that pathways connect -s {stack} --hold --port {port} keeps open.")
+            return
+        with progress.waiting(f"looking for the proxy of {stack}"):
+            deployed = find(Google(), plan)
+            address = None if forward else way.balancer(deployed)
+        if address:
+            variables = way.variables(address)
+            if print_env:
+                _print(variables)
+                return
+            code = _start(plan, variables, program, jupyter, hold, venv)
+        else:
+            code = _forwarded(deployed, port, program, jupyter, hold, venv)
+    except CloudError as error:
+        stacks.say(str(error), "[red]error:[/] ")
+        raise typer.Exit(EXIT_UNREACHABLE) from None
+    raise typer.Exit(code)
+
+
+def _forwarded(
+    deployed: Deployed, port: int, program: list[str] | None, jupyter: bool, hold: bool, venv: Path | None
+) -> int:
+    from cli.connect import way
+
+    with way.open_way(deployed, port) as variables:
+        return _start(deployed.plan, variables, program, jupyter, hold, venv)
+
+
+def _start(
+    plan: Plan, variables: dict[str, str], program: list[str] | None, jupyter: bool, hold: bool, venv: Path | None
+) -> int:
+    """Run the program to its end; its exit code."""
+    if hold:
+        _print(variables)
+        stacks.say(f"The way to the proxy of {plan.settings.stack} is open until Ctrl-C.")
+        try:
+            while True:
+                time.sleep(3600)
+        except KeyboardInterrupt:
+            return 0
+    from cli.connect.python import environment
+
+    folder = environment(plan.settings.runtime.jax, venv, jupyter)
+    argv = program or (["jupyter", "lab"] if jupyter else [os.environ.get("SHELL", "/bin/sh")])
+    stacks.say(
+        f"{variables['JAX_BACKEND_TARGET']}, JAX {plan.settings.runtime.jax} of {folder.parent}: {shlex.join(argv)}"
+    )
+    path = os.pathsep.join([str(folder), os.environ.get("PATH", os.defpath)])
+    # Ctrl-C is for the program, which shares this terminal; the way stays open until it has ended.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        inherited = {**os.environ, **variables, "PATH": path, "VIRTUAL_ENV": str(folder.parent)}
+        return subprocess.run(argv, env=inherited, check=False, preexec_fn=_interruptible).returncode  # noqa: PLW1509
+    except OSError as error:
+        raise CloudError("missing", f"{argv[0]} does not start: {error.strerror}", "name a program on PATH") from None
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _interruptible() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _print(variables: dict[str, str]) -> None:
+    for name, value in variables.items():
+        typer.echo(f"export {name}={shlex.quote(value)}")

@@ -1,0 +1,1 @@
+"""What Kubernetes and GKE did about a stack."""

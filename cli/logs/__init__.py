@@ -1,0 +1,1 @@
+"""What the components of Pathways said, from wherever it is kept."""

@@ -1,0 +1,1 @@
+"""How a deployed stack is, and what is the matter with it."""

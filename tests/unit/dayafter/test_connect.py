@@ -1,0 +1,143 @@
+"""`pathways connect`: the variables, the environment it starts a program in, and the bytes it forwards."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cli.app import app
+from cli.cloud.errors import CloudError
+from cli.connect.forward import forwarded
+from cli.connect.python import environment
+from tests.unit.dayafter.conftest import Stack
+
+JAX = "0.11.1"
+
+
+def connect(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["connect", *arguments], prog_name="pathways")
+
+
+def venv(root: Path, jax: str) -> Path:
+    """A virtual environment that has JAX of that version, as far as its metadata say."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(root)], check=True)
+    [packages] = root.glob("lib/python*/site-packages")
+    info = packages / f"jax-{jax}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: jax\nVersion: {jax}\n")
+    return root
+
+
+def test_a_shell_can_evaluate_the_variables() -> None:
+    done = connect("-s", "gke-v6e", "--print-env", "--port", "31000")
+    assert done.exit_code == 0
+    script = done.stdout + 'printf "%s %s" "$JAX_PLATFORMS" "$JAX_BACKEND_TARGET"'
+    said = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout
+    assert said == "proxy grpc://127.0.0.1:31000"
+    assert "--hold --port 31000" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("stack", "fix"), [("gke-v6e-shared", "pathways render"), ("gke-v5p-elastic", "pathways logs client")]
+)
+def test_a_proxy_that_is_not_for_clients_from_outside_is_refused(stack: str, fix: str) -> None:
+    done = connect("-s", stack)
+    assert done.exit_code == 3 and fix in done.stderr
+
+
+def test_on_cluster_director_it_says_how_to_run_a_client_there() -> None:
+    done = connect("-s", "director-v6e")
+    assert done.exit_code == 3 and "run_client.sh" in done.stderr
+
+
+def test_an_environment_with_the_images_jax_is_taken(tmp_path: Path) -> None:
+    assert environment(JAX, venv(tmp_path / "v", JAX), jupyter=False) == tmp_path / "v" / "bin"
+
+
+def test_an_environment_with_another_jax_is_refused_with_the_command_that_mends_it(tmp_path: Path) -> None:
+    with pytest.raises(CloudError, match="has 0.10.0, the stack's images are for JAX 0.11.1") as caught:
+        environment(JAX, venv(tmp_path / "v", "0.10.0"), jupyter=False)
+    assert "pip install jax==0.11.1" in caught.value.fix
+
+
+def test_a_folder_that_is_no_environment_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CloudError, match="is no virtual environment"):
+        environment(JAX, tmp_path, jupyter=False)
+
+
+@contextmanager
+def echo() -> Iterator[int]:
+    """A server that sends everything back in upper case."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            while True:
+                try:
+                    client, _ = server.accept()
+                except OSError:
+                    return
+                threading.Thread(target=answer, args=(client,), daemon=True).start()
+
+        def answer(client: socket.socket) -> None:
+            with client:
+                while data := client.recv(1 << 16):
+                    client.sendall(data.upper())
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield server.getsockname()[1]
+
+
+def test_bytes_go_both_ways_for_several_connections_at_once() -> None:
+    with echo() as far, forwarded(lambda: socket.create_connection(("127.0.0.1", far)), 0) as port:
+        clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
+        for number, client in enumerate(clients):
+            client.sendall(f"hello {number}".encode())
+        for number, client in enumerate(clients):
+            assert client.recv(100) == f"HELLO {number}".encode()
+            client.close()
+
+
+def test_much_data_arrives_whole() -> None:
+    sent = os.urandom(1 << 21).replace(b"\n", b"").lower()
+    received = b""
+    with (
+        echo() as far,
+        forwarded(lambda: socket.create_connection(("127.0.0.1", far)), 0) as port,
+        socket.create_connection(("127.0.0.1", port)) as client,
+    ):
+        threading.Thread(target=client.sendall, args=(sent,), daemon=True).start()
+        while len(received) < len(sent):
+            received += client.recv(1 << 16)
+    assert received == sent.upper()
+
+
+def test_a_pod_that_cannot_be_reached_ends_the_connection_and_says_why(capfd: pytest.CaptureFixture[str]) -> None:
+    def dial() -> socket.socket:
+        raise CloudError("network", "the pod is gone", "see status")
+
+    with forwarded(dial, 0) as port, socket.create_connection(("127.0.0.1", port)) as client:
+        assert client.recv(10) == b""
+    assert "the pod is gone" in capfd.readouterr().err
+
+
+def test_a_port_that_is_taken_is_a_sentence() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        with (
+            pytest.raises(CloudError, match="of this machine") as caught,
+            forwarded(lambda: None, taken.getsockname()[1]),
+        ):
+            pass
+        assert "--port" in caught.value.fix
+
+
+def test_a_faulty_stack_is_refused_first(stack: Stack) -> None:
+    assert connect("-s", str(stack(slices={"topology": "4x5"}))).exit_code == 2
