@@ -113,10 +113,14 @@ class Api:
         kind = MERGE if isinstance(body, dict) else "application/json-patch+json"
         self._send("PATCH", path, body=body, kind=kind)
 
-    def delete(self, path: str, *, at_once: bool = False) -> None:
-        """Delete an object, if it is there; `at_once` without waiting for anyone to confirm."""
+    def delete(self, path: str, *, at_once: bool = False, dependents: bool = False) -> None:
+        """Delete an object, if it is there; `at_once` without waiting for anyone to confirm.
+
+        `dependents`: what it owns too, which some kinds, such as Job, leave behind otherwise.
+        """
+        query = {"gracePeriodSeconds": "0"} if at_once else {}
         try:
-            self._send("DELETE", path, query={"gracePeriodSeconds": "0"} if at_once else {})
+            self._send("DELETE", path, query=query | ({"propagationPolicy": "Background"} if dependents else {}))
         except ApiError as error:
             if error.status != 404:
                 raise

@@ -58,7 +58,7 @@ def _topology(api: Api, on: bool) -> None:
         pods = [pod for pod in _pods(api) if pod["spec"].get("nodeName") in names]
         jobs = {(pod["metadata"]["namespace"], pod["metadata"]["labels"]["job-name"]) for pod in pods}
         for namespace, job in jobs:
-            api.delete(f"/apis/batch/v1/namespaces/{namespace}/jobs/{job}")
+            api.delete(f"/apis/batch/v1/namespaces/{namespace}/jobs/{job}", dependents=True)
 
 
 def _image_pull(api: Api, on: bool) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 
 from cli.status.diagnoses.registry import Diagnosis, Match
 from cli.status.snapshot import Container, Snapshot
+from pathways import names
 from pathways.geometry import count
 
 _PULL = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")
 _ASIDE = ("running", "ContainerCreating", "PodInitializing", "waiting", "Completed", *_PULL)
 _SELECTOR = "didn't match Pod's node affinity/selector"
+_NODES = re.compile(r"0/(\d+) nodes are available")
+_REFUSED = re.compile(rf"(\d+) node\(s\) {re.escape(_SELECTOR)}")
 
 
 def _missing(snapshot: Snapshot) -> Iterator[Match]:
@@ -38,9 +42,16 @@ def _failed(snapshot: Snapshot) -> Iterator[Match]:
 
 
 def _topology(snapshot: Snapshot) -> Iterator[Match]:
-    pending = [each for each in snapshot.pending if each.slice is not None and _SELECTOR in each.reason]
+    tpu_nodes = sum(pool.nodes for pool in snapshot.pools if pool.name != names.HEAD_POOL)
+    pending = [each for each in snapshot.pending if each.slice is not None and _refused_tpus(each.reason, tpu_nodes)]
     if pending and all(pool.ready == pool.wanted for pool in snapshot.pools):
         yield Match(f"{count(len(pending), 'worker')} pending, such as {pending[0].name}: {pending[0].reason}")
+
+
+def _refused_tpus(reason: str, tpu_nodes: int) -> bool:
+    """Whether the scheduler found TPU nodes that are not what a worker selects; it counts CPU nodes among them."""
+    every, refused = _NODES.match(reason), _REFUSED.search(reason)
+    return bool(every and refused and int(refused.group(1)) > int(every.group(1)) - tpu_nodes)
 
 
 def _unschedulable(snapshot: Snapshot) -> Iterator[Match]:

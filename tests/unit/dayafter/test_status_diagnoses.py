@@ -68,8 +68,14 @@ def waiting(state: str, component: str = "worker", message: str = "") -> list[Co
     return [*good, *(Container(component, f"w-0-{host}", 0, host, state, False, 3, message) for host in range(2))]
 
 
-PENDING = [PendingPod("w-0-0", 0, "0/3 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.")]
-FULL = [PendingPod("w-0-0", 0, "0/3 nodes are available: 3 Insufficient google.com/tpu.")]
+PENDING = [PendingPod("w-0-0", 0, "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.")]
+FULL = [
+    PendingPod(
+        "w-0-0",
+        0,
+        "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 2 Insufficient google.com/tpu.",
+    )
+]
 
 CASES: dict[str, tuple[Snapshot, str]] = {
     "not-deployed": (
