@@ -29,19 +29,24 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         double.http.close()
 
 
-@pytest.fixture
-def empty(served: Served) -> Iterator[Double]:
-    """A double of which nobody has asked anything yet."""
-    runtime, store = served.double.runtime, served.cloud.store
-    runtime.reset()
-    served.double.slurm.reset()
-    yield served.double
-    runtime.gate.set()
+def wipe(served: Served) -> None:
+    """Forget all that was made, once nothing is in the making."""
+    store = served.cloud.store
     while store.list("work/"):
         time.sleep(0.005)
     with store.transaction():
         for key in store.list(""):
             store.delete(key)
+
+
+@pytest.fixture
+def empty(served: Served) -> Iterator[Double]:
+    """A double of which nobody has asked anything yet."""
+    served.double.runtime.reset()
+    served.double.slurm.reset()
+    yield served.double
+    served.double.runtime.gate.set()
+    wipe(served)
 
 
 @pytest.fixture
