@@ -59,7 +59,7 @@ docs: $(INSTALLED) ## Write generated documents, pictures and golden files anew
 	UPDATE_GOLDEN=1 $(RUN) -m pytest --quiet tests/unit/cli/test_golden.py
 	$(RUN) -m policies.document > docs/policies.md
 
-bench: $(INSTALLED) ## Measure preview, up and make up
+bench: $(INSTALLED) ## Measure preview, up, make up, the report, and 64 slices
 	@$(RUN) -m bench
 
 lint: $(INSTALLED) ## Check style and types

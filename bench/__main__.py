@@ -1,4 +1,4 @@
-"""`python -m bench`: print every measurement."""
+"""`python -m bench`: print every measurement; with names, such as `python -m bench scale`, only those."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from bench import report, stack
+from bench import report, scale, stack
 from rehearsal.home import CHECKOUT, Home
 from rehearsal.session import Session
 from rehearsal.tools import Tools
@@ -22,16 +23,26 @@ console = Console()
 
 
 def main() -> None:
-    report.main()
+    asked = sys.argv[1:] or list(MEASUREMENTS)
+    if unknown := set(asked) - MEASUREMENTS.keys():
+        raise SystemExit(f"There is no measurement {', '.join(sorted(unknown))}. There are: {', '.join(MEASUREMENTS)}")
+    for name in asked:
+        MEASUREMENTS[name]()
+
+
+def _in_a_rehearsal(measure: Callable[[Session], None]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        home = Home(Path(folder) / "rehearsal")
-        session = Session(home, Tools.locate())
+        session = Session(Home(Path(folder) / "rehearsal"), Tools.locate())
         session.build()
         try:
-            _up(home)
-            stack.compare(session, console)
+            measure(session)
         finally:
             session.stop()
+
+
+def _stack(session: Session) -> None:
+    _up(session.home)
+    stack.compare(session, console)
 
 
 def _up(home: Home) -> None:
@@ -54,6 +65,13 @@ def _up(home: Home) -> None:
     table.add_row("start of Python and the rest", f"{total - sum(steps.values()):.1f}", "")
     table.add_row("all", f"{total:.1f}", "goal: under 60 s")
     console.print(table)
+
+
+MEASUREMENTS: dict[str, Callable[[], None]] = {
+    "report": report.main,
+    "stack": lambda: _in_a_rehearsal(_stack),
+    "scale": lambda: _in_a_rehearsal(lambda session: scale.measure(session.home, console)),
+}
 
 
 if __name__ == "__main__":
