@@ -7,7 +7,7 @@ and its models hide the JSON that the rehearsal handles anyway.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
@@ -77,13 +77,11 @@ class Api:
         """The API server's version, such as "1.35.4"."""
         return str(self._send("GET", "/version")["gitVersion"]).removeprefix("v")
 
-    def serves(self, group: str) -> bool:
-        """Whether clients find the resources of an API group, such as those of a new definition."""
+    def serves(self, group: str, resources: Collection[str]) -> bool:
+        """Whether clients find these resources of an API group, which take a moment after their definitions."""
         found = [known for known in self._send("GET", "/apis")["groups"] if known["name"] == group]
-        if not found:
-            return False
-        version = self.get(f"/apis/{found[0]['preferredVersion']['groupVersion']}")
-        return bool(version and version["resources"])
+        versions = [self.get(f"/apis/{version['groupVersion']}") for each in found for version in each["versions"]]
+        return {known["name"] for version in versions if version for known in version["resources"]} >= set(resources)
 
     def get(self, path: str) -> Json | None:
         """The object at that path, None where there is none."""

@@ -118,7 +118,7 @@ class ControllerRunner:
     def _start(self, controller: Controller, services: list[Json]) -> _Running | None:
         """Start a program; None as long as something that its pod would mount does not exist."""
         text = self._config_text(controller)
-        if text is None or not self._api.serves(controller.api_group):
+        if text is None or not self._api.serves(*controller.api):
             return None
         config: Json = yaml.safe_load(text) or {}
         folder = self._folder / controller.name

@@ -11,9 +11,29 @@ from typing import Any
 import yaml
 
 Json = dict[str, Any]
-# API groups by program; a program has the last part of its image's name, also among the built tools.
-# A program that starts before its API is served looks for it again only ten seconds later.
-PROGRAMS = {"jobset": "jobset.x-k8s.io", "kueue": "kueue.x-k8s.io"}
+# API group and resources by program; a program has the last part of its image's name, also among the built tools.
+# A program that starts before its API is served looks for it again only ten seconds later, or ends.
+PROGRAMS: dict[str, tuple[str, frozenset[str]]] = {
+    "jobset": ("jobset.x-k8s.io", frozenset({"jobsets"})),
+    "kueue": (
+        "kueue.x-k8s.io",
+        frozenset(
+            {
+                "admissionchecks",
+                "clusterqueues",
+                "cohorts",
+                "localqueues",
+                "multikueueclusters",
+                "multikueueconfigs",
+                "provisioningrequestconfigs",
+                "resourceflavors",
+                "topologies",
+                "workloadpriorityclasses",
+                "workloads",
+            }
+        ),
+    ),
+}
 # Settings by program that a rehearsal must change.
 # JobSet: its certificate is issued from outside (webhooks.py), since the path where it waits for its own is fixed,
 # and two rehearsals would share it. Kueue: the server of its visibility API keeps its certificate at a fixed path too.
@@ -65,8 +85,8 @@ class Controller:
         return f"{self.namespace}/{self.deployment['metadata']['name']}"
 
     @property
-    def api_group(self) -> str:
-        """The API group that must be served before the program starts."""
+    def api(self) -> tuple[str, frozenset[str]]:
+        """The API group, and the resources of it, that must be served before the program starts."""
         return PROGRAMS[self.program]
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+from collections.abc import Collection
 from typing import Any, cast
 
 from rehearsal.kubernetes.api import Api
@@ -24,7 +25,7 @@ class FakeApi:
     def api(self) -> Api:
         return cast(Api, self)
 
-    def serves(self, group: str) -> bool:
+    def serves(self, group: str, resources: Collection[str]) -> bool:
         return group in self.groups
 
     def get(self, path: str) -> Json | None:
