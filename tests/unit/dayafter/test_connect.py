@@ -55,7 +55,7 @@ def test_a_proxy_that_is_not_for_clients_from_outside_is_refused(stack: str, fix
 
 
 def test_on_cluster_director_it_says_how_to_run_a_client_there() -> None:
-    done = connect("-s", "director-v6e")
+    done = connect("-s", "slurm-v6e")
     assert done.exit_code == 3 and "run_client.sh" in done.stderr
 
 

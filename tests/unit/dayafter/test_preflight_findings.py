@@ -46,7 +46,7 @@ def test_nothing_stands_against_a_shipped_stack(ask: Ask) -> None:
 
 
 def test_nothing_stands_against_a_shipped_cluster_director_stack(ask: Ask) -> None:
-    found = ask("director-v6e")
+    found = ask("slurm-v6e")
     assert {each.severity for findings in found.values() for each in findings} == {"ok"}
     assert [each.evidence.split(" in ")[0] for each in found["quota-suffices"]] == [
         "Preemptible TPU slices v6e",
