@@ -5,6 +5,8 @@ Source: Google's IAM permissions reference; each line is one kind of resource of
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pathways.director.plan import DirectorPlan
 from pathways.plan import Plan
 
@@ -40,6 +42,18 @@ _DIRECTOR = (
     "hypercomputecluster.operations.get",
     "compute.firewalls.create",
 )
+#: Predefined roles, and what begins the permissions that each holds.
+_ROLES = {
+    "roles/serviceusage.serviceUsageAdmin": ("serviceusage.services.",),
+    "roles/compute.admin": ("compute.",),
+    "roles/container.admin": ("container.",),
+    "roles/hypercomputecluster.editor": ("hypercomputecluster.",),
+    "roles/iam.serviceAccountAdmin": ("iam.serviceAccounts.create",),
+    "roles/iam.serviceAccountUser": ("iam.serviceAccounts.actAs",),
+    "roles/iam.roleAdmin": ("iam.roles.",),
+    "roles/resourcemanager.projectIamAdmin": ("resourcemanager.projects.getIam", "resourcemanager.projects.setIam"),
+    "roles/storage.admin": ("storage.buckets.",),
+}
 #: What a bucket that exists already must allow besides.
 EXISTING_BUCKET = ("storage.buckets.get", *_BUCKET_POLICY)
 
@@ -61,3 +75,9 @@ def of(plan: Plan | DirectorPlan) -> tuple[str, ...]:
     if plan.scratch.permissions:
         wanted += _CUSTOM_ROLE
     return tuple(dict.fromkeys([*wanted, *_BUCKET_POLICY]))
+
+
+def roles(permissions: Iterable[str]) -> list[str]:
+    """The predefined roles that hold permissions of `of`, one for each kind of resource."""
+    wanted = tuple(permissions)
+    return [role for role, held in _ROLES.items() if any(each.startswith(held) for each in wanted)]

@@ -17,6 +17,7 @@ from cli.cloud.errors import asking
 Json = dict[str, Any]
 T = TypeVar("T")
 
+PLAINTEXT_GKE = "PATHWAYS_GRPC_ENDPOINT_CONTAINER"
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 #: As Google's pages name the services that are asked.
 NAMES = {
@@ -70,7 +71,7 @@ class Google:
         client = self._once("container", self._gke)
         retry = Retry(predicate=if_transient_error, initial=0.5, maximum=8, timeout=self._patience)
         with asking(NAMES["container"]):
-            return getattr(client, method)(**arguments, retry=retry, timeout=self.timeout)
+            return getattr(client, method)(**arguments, retry=retry, timeout=self.timeout, metadata=self._bearer())
 
     def ask(self, api: str, version: str, question: Callable[[Any], Any]) -> Json:
         """Execute the request that `question` makes of a googleapiclient service. Raises CloudError."""
@@ -104,7 +105,7 @@ class Google:
         from google.cloud import container_v1
         from google.cloud.container_v1.services.cluster_manager import transports
 
-        if address := os.environ.get("PATHWAYS_GRPC_ENDPOINT_CONTAINER"):
+        if address := os.environ.get(PLAINTEXT_GKE):
             import grpc
 
             transport = transports.ClusterManagerGrpcTransport(channel=grpc.insecure_channel(address))
@@ -116,6 +117,18 @@ class Google:
             )
             return container_v1.ClusterManagerClient(transport=rest)
         return container_v1.ClusterManagerClient(credentials=self._credentials)
+
+    def _bearer(self) -> list[tuple[str, str]]:
+        """The access token of a call without TLS, to which gRPC itself adds none."""
+        if not os.environ.get(PLAINTEXT_GKE):
+            return []
+        from google.auth.transport.requests import Request
+
+        credentials = self.credentials
+        with self._lock:
+            if not credentials.valid:
+                credentials.refresh(Request())
+        return [("authorization", f"Bearer {credentials.token}")]
 
     def _service(self, api: str, version: str) -> Any:
         from google.api_core.client_options import ClientOptions

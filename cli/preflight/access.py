@@ -50,8 +50,7 @@ def _permitted(google: Google, plan: AnyPlan) -> Iterator[Finding]:
     if missing:
         yield PERMITTED.found(
             f"the caller lacks in {project}: {', '.join(missing)}",
-            "ask for roles that hold them; roles/editor with roles/container.admin, roles/storage.admin, "
-            "roles/iam.roleAdmin and roles/resourcemanager.projectIamAdmin does",
+            f"ask for roles that hold them, such as {', '.join(permissions.roles(missing))}",
         )
     else:
         yield PERMITTED.ok(f"all {len(wanted)} permissions are held in {project}")

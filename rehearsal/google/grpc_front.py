@@ -22,6 +22,7 @@ from rehearsal.google.api import Service
 from rehearsal.google.cloud import Cloud
 from rehearsal.google.dispatch import Asked, perform
 from rehearsal.google.errors import GoogleError
+from rehearsal.google.identity import member_of
 
 Json = dict[str, Any]
 SERVICE = "container"
@@ -69,7 +70,7 @@ class _Front(grpc.GenericRpcHandler):  # type: ignore[misc]
 
     def _answer(self, method: _Method, request: Any, context: grpc.ServicerContext) -> Any:
         try:
-            answer = perform(self._cloud, self._services, _asked(method, request))
+            answer = perform(self._cloud, self._services, _asked(method, request, _caller(context)))
         except GoogleError as error:
             context.abort(getattr(grpc.StatusCode, error.status), error.message)
         message = method.response()
@@ -83,7 +84,13 @@ def _serialize(message: Any) -> bytes:
     return serialized
 
 
-def _asked(method: _Method, request: Any) -> Asked:
+def _caller(context: grpc.ServicerContext) -> str | None:
+    """Who asks, from the metadata in which gRPC carries what HTTP has in its Authorization header."""
+    metadata = {name: value for name, value in context.invocation_metadata() or ()}
+    return member_of(str(metadata.get("authorization", "")))
+
+
+def _asked(method: _Method, request: Any, member: str | None) -> Asked:
     options = method.rest._get_http_options()
     transcoded = method.rest._get_transcoded_request(options, request)
     query = method.rest._get_query_params_json(transcoded)
@@ -96,6 +103,7 @@ def _asked(method: _Method, request: Any) -> Asked:
         content=content,
         content_type="application/json",
         origin="",
+        member=member,
     )
 
 

@@ -8,6 +8,7 @@ from rehearsal.google.api import Call, Service
 from rehearsal.google.cloud import Cloud
 from rehearsal.google.errors import conflict
 from rehearsal.google.policies import policy_of, set_policy
+from rehearsal.google.project_roles import granted
 from rehearsal.google.projects import Project
 
 Json = dict[str, Any]
@@ -78,6 +79,5 @@ def set_iam_policy(cloud: Cloud, call: Call) -> Json:
 
 @SERVICE.handles("cloudresourcemanager.projects.testIamPermissions")
 def test_iam_permissions(cloud: Cloud, call: Call) -> Json:
-    """The caller of a rehearsal owns the project, so has every permission."""
-    _project(cloud, call)
-    return {"permissions": call.body.get("permissions", [])}
+    project = _project(cloud, call)
+    return {"permissions": granted(cloud, call.member, project.id, call.body.get("permissions", []))}

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 import yaml
+from google.oauth2.service_account import Credentials
 
-from cli.cloud.google import Google
+from cli.cloud.google import SCOPES, Google
 from cli.preflight import run
 from cli.preflight.findings import Finding
 from cli.stacks import FOLDER
@@ -101,14 +102,34 @@ def google() -> Google:
 
 
 @pytest.fixture
+def caller(cloud: Surroundings, tmp_path: Path) -> Callable[..., Google]:
+    """Clients of an account that has these roles in the project, and nothing besides."""
+
+    account = f"deployer@{PROJECT}.iam.gserviceaccount.com"
+    cloud.double.call("POST", f"/iam/v1/projects/{PROJECT}/serviceAccounts", {"accountId": "deployer"})
+
+    def become(*roles: str) -> Google:
+        bindings = [{"role": role, "members": [f"serviceAccount:{account}"]} for role in roles]
+        policy = f"/cloudresourcemanager/v1/projects/{PROJECT}:setIamPolicy"
+        cloud.double.call("POST", policy, {"policy": {"bindings": bindings}})
+        key = tmp_path / "deployer.json"
+        write_key_file(key, cloud.double.url, account)
+        made = Google(timeout=10, patience=1, retries=0)
+        made._credentials = Credentials.from_service_account_file(str(key), scopes=SCOPES)
+        return made
+
+    return become
+
+
+@pytest.fixture
 def ask(cloud: Surroundings, stack: Stack, google: Google) -> Callable[..., dict[str, list[Finding]]]:
     """Preflight of a stack: findings by id."""
 
-    def answers(base: str = "gke-v6e", **changes: Any) -> dict[str, list[Finding]]:
+    def answers(base: str = "gke-v6e", by: Google = google, **changes: Any) -> dict[str, list[Finding]]:
         settings, _ = stackfile.from_file(stack(base, **changes))
         made = plan.make(settings) if settings.platform == "gke" else director.make(settings)
         found: dict[str, list[Finding]] = {}
-        for finding in run.run(google, made):
+        for finding in run.run(by, made):
             found.setdefault(finding.id, []).append(finding)
         return found
 

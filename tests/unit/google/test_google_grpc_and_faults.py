@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import grpc
 import pytest
@@ -11,6 +12,9 @@ from google.cloud import container_v1
 from google.cloud.container_v1.services.cluster_manager.transports import ClusterManagerGrpcTransport
 
 from rehearsal.google import grpc_front
+from rehearsal.google.api import Answer, Call, Handler, Service
+from rehearsal.google.cloud import Cloud
+from rehearsal.google.identity import token
 from rehearsal.google.services import SERVICES
 from tests.unit.google.conftest import Served
 from tests.unit.google.running import PROJECT, REGION, Double, tpu_pool
@@ -112,3 +116,29 @@ def test_logs_are_written_and_found_by_what_a_filter_says(double: Double) -> Non
     assert [each["textPayload"] for each in found] == ["first", "second"]
     asked["filter"] = "severity>=ERROR OR everything"
     assert "Unparseable filter" in double.refused("POST", "/logging/v2/entries:list", asked)
+
+
+def test_who_asks_over_grpc_is_who_would_ask_over_rest(served: Served, double: Double) -> None:
+    asked: list[str | None] = []
+    services = {**SERVICES, "container": _noting(SERVICES["container"], asked)}
+    server, port = grpc_front.start(served.cloud, services, 0)
+    member = "serviceAccount:deployer@example-ml.iam.gserviceaccount.com"
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        made = container_v1.ClusterManagerClient(transport=ClusterManagerGrpcTransport(channel=channel))
+        made.list_clusters(parent=PARENT, metadata=[("authorization", f"Bearer {token(member)}")])
+        made.list_clusters(parent=PARENT)
+    server.stop(None).wait()
+    assert asked == [member, None]
+
+
+def _noting(service: Service, asked: list[str | None]) -> Service:
+    """The service, which notes who asks."""
+
+    def noting(handler: Handler) -> Handler:
+        def answer(cloud: Cloud, call: Call) -> Answer:
+            asked.append(call.member)
+            return handler(cloud, call)
+
+        return answer
+
+    return replace(service, handlers={id: noting(handler) for id, handler in service.handlers.items()})

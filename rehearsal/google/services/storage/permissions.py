@@ -65,10 +65,11 @@ def _held(cloud: Cloud, member: str, bucket: Json) -> Iterator[str]:
     for binding in [*on_project, *bucket_policy(cloud, bucket).get("bindings", [])]:
         # Nobody evaluates conditions here; to grant what one restricts would hide a fault.
         if members & set(binding["members"]) and "condition" not in binding:
-            yield from _permissions(cloud, binding["role"])
+            yield from permissions_of(cloud, binding["role"])
 
 
-def _permissions(cloud: Cloud, role: str) -> list[str]:
+def permissions_of(cloud: Cloud, role: str) -> list[str]:
+    """What a custom role, or a predefined one of Cloud Storage, permits."""
     custom = cloud.store.get(f"iam/{role}")
     if custom is not None:
         return [] if custom.get("deleted") else list(custom.get("includedPermissions", []))
