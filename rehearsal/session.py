@@ -106,6 +106,7 @@ class Session:
             "CLOUDSDK_CONFIG": str(self.home.root / "gcloud"),
             "KUBECONFIG": str(self.home.root / "kubeconfig"),
             "GOOGLE_APPLICATION_CREDENTIALS": str(self.home.credentials),
+            "PATHWAYS_LOGIN": str(self.home.bin / _LOGIN),
             **gcloud_variables(self.google_url, self.google_grpc),
         }
 
@@ -153,7 +154,9 @@ def _public_authorities() -> str:
     return os.environ.get("SSL_CERT_DIR") or ssl.get_default_verify_paths().openssl_capath
 
 
+_LOGIN = "pathways-login"
 _OURS: Mapping[str, str] = {
     "pulumi-resource-gcp": "rehearsal.provider.__main__",
     EXEC_PLUGIN: "rehearsal.credentials",
+    _LOGIN: "rehearsal.slurm.login",
 }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -15,10 +15,22 @@ from cli.cloud.errors import EXIT_UNREACHABLE, CloudError
 from pathways.director.plan import DirectorPlan
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from cli.cloud.google import Google
+    from cli.status.diagnoses import Trouble
     from pathways.plan import Plan
 
 EXIT_TROUBLE = 1
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look at a stack: all that is seen as JSON, what is the matter, and both to be shown."""
+
+    seen: dict[str, Any]
+    troubles: list[Trouble]
+    screen: RenderableType
 
 
 def command(
@@ -38,49 +50,54 @@ def command(
 
     google = Google()
     try:
-        if isinstance(plan, DirectorPlan):
-            from cli.status import director
-
-            raise typer.Exit(director.show(google, plan, as_json))
         _watch(google, plan, every) if watch else _once(google, plan, as_json)
     except CloudError as error:
         stacks.say(str(error), "[red]error:[/] ")
         raise typer.Exit(EXIT_UNREACHABLE) from None
 
 
-def _once(google: Google, plan: Plan, as_json: bool) -> None:
+def _look(google: Google, plan: Plan | DirectorPlan) -> Look:
+    """What is seen, what is the matter, and how to show both. Raises CloudError where nobody can be asked."""
     from cli.status.diagnoses import DIAGNOSES, diagnose
+
+    if isinstance(plan, DirectorPlan):
+        from cli.status import director, slurm
+        from cli.status.diagnoses.director import DIAGNOSES as OF_SLURM
+
+        seen = slurm.observe(google, plan)
+        found = diagnose(seen, OF_SLURM)
+        return Look(asdict(seen), found, director.screen(seen, found))
     from cli.status.observe import observe
     from cli.status.screen import screen
 
-    with progress.waiting(f"looking at {plan.settings.stack}"):
-        snapshot = observe(google, plan)
+    snapshot = observe(google, plan)
     troubles = diagnose(snapshot, DIAGNOSES)
+    return Look(asdict(snapshot), troubles, screen(snapshot, troubles))
+
+
+def _once(google: Google, plan: Plan | DirectorPlan, as_json: bool) -> None:
+    with progress.waiting(f"looking at {plan.settings.stack}"):
+        look = _look(google, plan)
     if as_json:
-        document = {"troubles": [asdict(each) for each in troubles], **asdict(snapshot)}
+        document = {"troubles": [asdict(each) for each in look.troubles], **look.seen}
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
         console = Console() if Console().is_terminal else Console(width=160)
-        console.print(screen(snapshot, troubles))
-    if troubles:
+        console.print(look.screen)
+    if look.troubles:
         raise typer.Exit(EXIT_TROUBLE)
 
 
-def _watch(google: Google, plan: Plan, every: float) -> None:
+def _watch(google: Google, plan: Plan | DirectorPlan, every: float) -> None:
     """Until Ctrl-C. A look that fails is said, and the next one is tried: a network comes back."""
     from rich.live import Live
     from rich.text import Text
-
-    from cli.status.diagnoses import DIAGNOSES, diagnose
-    from cli.status.observe import observe
-    from cli.status.screen import screen
 
     try:
         with Live(Text(f"looking at {plan.settings.stack}"), auto_refresh=False, vertical_overflow="visible") as live:
             while True:
                 try:
-                    snapshot = observe(google, plan)
-                    live.update(screen(snapshot, diagnose(snapshot, DIAGNOSES)), refresh=True)
+                    live.update(_look(google, plan).screen, refresh=True)
                 except CloudError as error:
                     live.update(Text(str(error), "red"), refresh=True)
                 time.sleep(every)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rich import box
 from rich.console import Group, RenderableType
-from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from cli.status.diagnoses import Trouble
 from cli.status.diagnoses.logs import ALL_SLICES, READY
+from cli.status.parts import silent, trouble
 from cli.status.snapshot import Container, Pool, Snapshot
 from pathways.geometry import count
 
@@ -21,13 +21,13 @@ MOST_SLICES = 16
 def screen(snapshot: Snapshot, troubles: list[Trouble]) -> RenderableType:
     """All that is known, as one renderable."""
     parts: list[RenderableType] = [_headline(snapshot, troubles)]
-    parts += [_trouble(each) for each in troubles]
+    parts += [trouble(each) for each in troubles]
     if snapshot.status:
         parts += [_facts(snapshot), _pools(snapshot)]
     if snapshot.containers or snapshot.pending:
         parts += [_components(snapshot), _slices(snapshot)]
     if snapshot.silent:
-        parts.append(_silent(snapshot))
+        parts.append(silent(snapshot.silent))
     return Group(*parts)
 
 
@@ -40,15 +40,6 @@ def _headline(snapshot: Snapshot, troubles: list[Trouble]) -> Text:
         verdict = ("well", _GOOD)
     amount = f": {count(snapshot.slices, 'slice')} of {count(snapshot.vms, 'VM')}, {count(snapshot.chips, 'chip')}, "
     return Text.assemble((snapshot.stack, "bold"), amount, verdict, (f"  {snapshot.taken}", "dim"))
-
-
-def _trouble(trouble: Trouble) -> Panel:
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
-    for label, said in (("evidence", trouble.evidence), ("probably", trouble.cause), ("next", trouble.next)):
-        grid.add_row(label, Text(said, "bold" if label == "next" else ""))
-    return Panel(grid, title=Text(trouble.id), title_align="left", border_style="red", box=box.ROUNDED)
 
 
 def _facts(snapshot: Snapshot) -> RenderableType:
@@ -131,14 +122,6 @@ def _container(container: Container) -> Text:
     return Text(
         container.state if good or container.state != "running" else "running, not ready", _GOOD if good else _BAD
     )
-
-
-def _silent(snapshot: Snapshot) -> RenderableType:
-    lines = Text("could not be seen:", _SO_SO)
-    for each in snapshot.silent:
-        lines.append(f"\n  {each.part}: {each.reason}", "default")
-        lines.append(f"\n    fix: {each.fix}", "dim")
-    return lines
 
 
 def _state(status: str) -> Text:

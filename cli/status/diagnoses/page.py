@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from cli.preflight.findings import Question
 from cli.preflight.run import PROBES
 from cli.status.diagnoses import Diagnosis
 from cli.status.diagnoses import cluster as of_cluster
+from cli.status.diagnoses import director as of_director
 from cli.status.diagnoses import logs as of_logs
 from cli.status.diagnoses import workload as of_workload
 
@@ -20,10 +23,11 @@ Places in braces, such as `{stack}`, are filled in.
 
 *Generated from `cli/status/diagnoses/` and `cli/preflight/`; `make docs` writes it.*
 """
-_PARTS = (
+_PARTS: tuple[tuple[str, tuple[Diagnosis[Any], ...]], ...] = (
     ("The cluster and its machines", of_cluster.DIAGNOSES),
     ("The JobSet and its pods", (*of_workload.DIAGNOSES, *of_workload.LAST)),
     ("What the components say", of_logs.DIAGNOSES),
+    ("On Cluster Director", of_director.DIAGNOSES),
 )
 
 
@@ -35,7 +39,7 @@ def page() -> str:
     return _INTRODUCTION + "".join(sections) + table + "".join(map(_row, questions))
 
 
-def _section(diagnosis: Diagnosis) -> str:
+def _section(diagnosis: Diagnosis[Any]) -> str:
     command = diagnosis.next.replace("{{", "{").replace("}}", "}")
     return (
         f"\n### {diagnosis.id}\n\n"

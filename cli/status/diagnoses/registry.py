@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
-from cli.status.snapshot import Snapshot
+S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -17,8 +18,8 @@ class Match:
 
 
 @dataclass(frozen=True)
-class Diagnosis:
-    """One thing that may be the matter.
+class Diagnosis(Generic[S]):
+    """One thing that may be the matter with what a snapshot S shows.
 
     `pattern` says for people what is looked for, `next` is a command with the snapshot's fields in braces; one with
     `hides` explains the diagnoses of those ids, which then need not be told; a `last` one is told only alone.
@@ -28,7 +29,7 @@ class Diagnosis:
     pattern: str
     cause: str
     next: str
-    find: Callable[[Snapshot], Iterable[Match]]
+    find: Callable[[S], Iterable[Match]]
     hides: tuple[str, ...] = ()
     last: bool = False
 
@@ -43,10 +44,10 @@ class Trouble:
     next: str
 
 
-def diagnose(snapshot: Snapshot, diagnoses: Iterable[Diagnosis]) -> list[Trouble]:
+def diagnose(snapshot: S, diagnoses: Iterable[Diagnosis[S]]) -> list[Trouble]:
     """What is the matter, the most probable cause first: diagnoses are in this order, and one may hide others."""
     hidden: set[str] = set()
-    found: list[tuple[Diagnosis, Match]] = []
+    found: list[tuple[Diagnosis[S], Match]] = []
     for diagnosis in diagnoses:
         if diagnosis.last and found:
             break
@@ -56,7 +57,7 @@ def diagnose(snapshot: Snapshot, diagnoses: Iterable[Diagnosis]) -> list[Trouble
     return list(_told(snapshot, ((d, m) for d, m in found if d.id not in hidden)))
 
 
-def _told(snapshot: Snapshot, found: Iterable[tuple[Diagnosis, Match]]) -> Iterator[Trouble]:
+def _told(snapshot: S, found: Iterable[tuple[Diagnosis[Any], Match]]) -> Iterator[Trouble]:
     facts = {key: value for key, value in vars(snapshot).items() if isinstance(value, str | int)}
     for diagnosis, match in found:
         places = {**facts, **match.names}
