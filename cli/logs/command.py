@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
@@ -19,8 +20,11 @@ from cli.logs.lines import COMPONENTS, Line
 from pathways.director.plan import DirectorPlan
 
 if TYPE_CHECKING:
-    from cli.cloud.stack import Deployed
+    from cli.cloud.google import Google
     from cli.logs.reading import Read, Wanted
+    from pathways.plan import Plan
+
+    Reader = Callable[[Wanted], Read]
 
 _AGO = re.compile(r"(\d+)([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -44,45 +48,54 @@ def command(
 ) -> None:
     """Show what the components of Pathways said, in order of time: of pods that run, and of those that are gone.
 
-    Nodes are asked for what they keep, and Cloud Logging for the rest.
+    On GKE, nodes are asked for what they keep, and Cloud Logging for the rest; on Cluster Director the login node has
+    the files of the newest service.
     """
     if component and component not in COMPONENTS:
         raise typer.BadParameter(f"there is no {component}. There are {', '.join(COMPONENTS)}.", param_hint="COMPONENT")
     start = _start(since)
     plan, _ = stacks.load(stack)
-    if isinstance(plan, DirectorPlan):
-        stacks.say(
-            f"On Cluster Director the logs lie in ~/pathways/logs on the cluster: see pathways status -s {stack}."
-        )
-        raise typer.Exit(EXIT_UNREACHABLE)
     from cli.cloud.google import Google
-    from cli.cloud.stack import find
     from cli.logs.reading import Wanted
 
     wanted = Wanted((component,) if component else (), slice_, start, tail)
     try:
         with progress.waiting(f"reading what {stack} said"):
-            deployed = find(Google(), plan)
-            found = _read(deployed, wanted)
+            read = _reader(Google(), plan)
+            found = read(wanted)
         _print(found.lines, as_json)
         _complain(found)
         if follow:
-            _follow(deployed, wanted, found.lines, as_json)
+            _follow(read, wanted, found.lines, as_json)
     except CloudError as error:
         stacks.say(str(error), "[red]error:[/] ")
         raise typer.Exit(EXIT_UNREACHABLE) from None
 
 
-def _read(deployed: Deployed, wanted: Wanted) -> Read:
-    """What there is; where the cluster does not answer, what Cloud Logging has."""
-    from cli.logs.reading import read
+def _reader(google: Google, plan: Plan | DirectorPlan) -> Reader:
+    """Reads what is wanted of a stack's logs, now or again later. Raises CloudError where it is not deployed."""
+    from cli.logs.reading import Read, read
 
-    try:
-        return read(deployed, deployed.pods(), wanted)
-    except CloudError as error:
-        found = read(deployed, [], wanted)
-        found.silent.insert(0, error)
-        return found
+    if isinstance(plan, DirectorPlan):
+        from cli.cloud import login
+        from cli.logs import slurm
+
+        cluster = login.find(google, plan)
+        return lambda wanted: Read(slurm.read(plan, cluster, wanted))
+    from cli.cloud.stack import find
+
+    deployed = find(google, plan)
+
+    def from_gke(wanted: Wanted) -> Read:
+        """What there is; where the cluster does not answer, what Cloud Logging has."""
+        try:
+            return read(deployed, deployed.pods(), wanted)
+        except CloudError as error:
+            found = read(deployed, [], wanted)
+            found.silent.insert(0, error)
+            return found
+
+    return from_gke
 
 
 def _start(ago: str) -> str:
@@ -95,13 +108,13 @@ def _start(ago: str) -> str:
     return then.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _follow(deployed: Deployed, wanted: Wanted, shown: list[Line], as_json: bool) -> None:
+def _follow(read: Reader, wanted: Wanted, shown: list[Line], as_json: bool) -> None:
     known = set(shown)
     try:
         while True:
             time.sleep(FOLLOW_SECONDS)
             since = max((each.time[:19] + "Z" for each in known if each.time), default=wanted.since)
-            new = [each for each in _read(deployed, replace(wanted, since=since)).lines if each not in known]
+            new = [each for each in read(replace(wanted, since=since)).lines if each not in known]
             _print(new, as_json)
             known.update(new)
     except KeyboardInterrupt:

@@ -24,7 +24,7 @@ _MILLISECONDS = 23
 
 @dataclass(frozen=True, order=True)
 class Line:
-    """One line. `slice` and `host` are None for what belongs to no slice; times are RFC 3339 in UTC."""
+    """One line. `slice` and `host` are None for what belongs to none; times are RFC 3339 in UTC."""
 
     time: str
     component: str
@@ -36,7 +36,9 @@ class Line:
     @property
     def where(self) -> str:
         """The component, and of a slice's which host of which slice."""
-        return self.component if self.slice is None else f"{self.component} {self.slice}/{self.host}"
+        if self.slice is None:
+            return self.component
+        return f"{self.component} {self.slice}" + ("" if self.host is None else f"/{self.host}")
 
 
 def component_of(container: str) -> str:
