@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 import httpx
 
 from pathways.kubeconfig import EXEC_PLUGIN
-from rehearsal import recovery
+from rehearsal import client, recovery
 from rehearsal.engine import layout
 from rehearsal.errors import RehearsalError
 from rehearsal.google.environment import variables as gcloud_variables
@@ -107,6 +107,8 @@ class Session:
             "KUBECONFIG": str(self.home.root / "kubeconfig"),
             "GOOGLE_APPLICATION_CREDENTIALS": str(self.home.credentials),
             "PATHWAYS_LOGIN": str(self.home.bin / _LOGIN),
+            # A client's JAX must fit that of the rehearsed proxy, which is this one's.
+            **({"PATHWAYS_VENV": str(python.parent.parent)} if (python := client.python()) else {}),
             **gcloud_variables(self.google_url, self.google_grpc),
         }
 

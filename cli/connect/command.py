@@ -14,6 +14,7 @@ import typer
 
 from cli import progress, stacks
 from cli.cloud.errors import EXIT_UNREACHABLE, CloudError
+from cli.connect.python import VARIABLE
 from pathways import endpoints
 from pathways.director.plan import DirectorPlan
 
@@ -45,7 +46,9 @@ def command(
     ] = False,
     venv: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="A virtual environment with the stack's JAX; default: one is made."),
+        typer.Option(
+            metavar="FOLDER", envvar=VARIABLE, help="A virtual environment with the stack's JAX; default: one is made."
+        ),
     ] = None,
 ) -> None:
     """Connect a JAX client to a stack's proxy: open the way, set the variables, start a program.

@@ -17,7 +17,9 @@ from typer.testing import CliRunner, Result
 from cli.app import app
 from cli.cloud.errors import CloudError
 from cli.connect.forward import forwarded
-from cli.connect.python import environment
+from cli.connect.python import environment, packages
+from cli.stacks import FOLDER
+from pathways import stackfile
 from tests.unit.dayafter.conftest import Stack
 
 JAX = "0.11.1"
@@ -63,10 +65,32 @@ def test_an_environment_with_the_images_jax_is_taken(tmp_path: Path) -> None:
     assert environment(JAX, venv(tmp_path / "v", JAX), jupyter=False) == tmp_path / "v" / "bin"
 
 
-def test_an_environment_with_another_jax_is_refused_with_the_command_that_mends_it(tmp_path: Path) -> None:
-    with pytest.raises(CloudError, match="has 0.10.0, the stack's images are for JAX 0.11.1") as caught:
-        environment(JAX, venv(tmp_path / "v", "0.10.0"), jupyter=False)
-    assert "pip install jax==0.11.1" in caught.value.fix
+def test_an_environment_with_another_jax_is_warned_of_with_the_command_that_mends_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert environment(JAX, venv(tmp_path / "v", "0.10.0"), jupyter=False) == tmp_path / "v" / "bin"
+    said = capfd.readouterr().err
+    assert "has JAX 0.10.0, the stack's images are for 0.11.1" in said and "pip install jax==0.11.1" in said
+
+
+def test_an_environment_without_jax_is_refused(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "v")], check=True)
+    with pytest.raises(CloudError, match="has no JAX"):
+        environment(JAX, tmp_path / "v", jupyter=False)
+
+
+def test_a_kept_environment_that_somebody_changed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    root = venv(tmp_path / "pathways" / "venvs" / f"jax-{JAX}", "0.10.0")
+    with pytest.raises(CloudError, match="has JAX 0.10.0") as caught:
+        environment(JAX, None, jupyter=False)
+    assert caught.value.fix == f"rm -r {root}, and it is made anew"
+
+
+def test_the_default_jax_is_installed_as_the_lock_pins_it_and_another_one_by_its_number() -> None:
+    settings, _ = stackfile.from_file(FOLDER / "Pulumi.gke-v6e.yaml")
+    assert packages(settings.runtime.jax)[-1].endswith("requirements-client.lock")
+    assert packages("0.9.0") == ["jax==0.9.0", "pathwaysutils"]
 
 
 def test_a_folder_that_is_no_environment_is_refused(tmp_path: Path) -> None:
