@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from cli import stacks
 from cli.app import app
 from pathways import tpu
-from tests.unit.core.test_checks import CASES, stack
+from tests.unit.core.check_cases import stack
+from tests.unit.core.check_cases.every import EVERY
 
 SCHEMA: dict[str, Any] = json.loads(CliRunner().invoke(app, ["schema"], prog_name="pathways").stdout)
 EDITOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -34,7 +35,7 @@ def test_a_shipped_stack_names_the_schema_and_keeps_to_it(name: str) -> None:
     assert list(EDITOR.iter_errors(yaml.safe_load(text))) == []
 
 
-@pytest.mark.parametrize("mended", [case[3] for case in CASES if case[3]])
+@pytest.mark.parametrize("mended", [case[3] for case in EVERY if case[3]])
 def test_what_the_checks_accept_is_not_underlined(mended: dict[str, Any]) -> None:
     assert complaints(stack(mended)) == []
 
