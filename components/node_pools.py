@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 from pulumi_gcp import compute, container
 
-from pathways.node_pools import NodePool, Reservation, TpuPool
+from pathways.node_pools import DRANET_LABELS, DRANET_PROFILE, NodePool, Reservation, TpuPool
 from pathways.plan import Plan
 
 TIMEOUTS = pulumi.CustomTimeouts(create="2h", update="2h", delete="2h")
@@ -85,7 +85,7 @@ class TpuSlices(pulumi.ComponentResource):
                 queued_provisioning=container.NodePoolQueuedProvisioningArgs(enabled=True)
                 if pool.flex_start and pool.flex_start.queued
                 else None,
-                network_config=_network(second_network) if second_network else None,
+                network_config=_network(second_network, pool),
                 node_config=_node_config(pool, service_account),
                 opts=pulumi.ResourceOptions(
                     parent=self,
@@ -136,6 +136,7 @@ def _node_config(pool: NodePool, service_account: pulumi.Input[str]) -> containe
     if isinstance(pool, TpuPool):
         config.spot = pool.spot
         config.reservation_affinity = _reservation_affinity(pool.reservation)
+        config.labels = dict(DRANET_LABELS) if pool.dranet else None
         config.gvnic = container.NodePoolNodeConfigGvnicArgs(enabled=True)
         if pool.flex_start:
             config.flex_start = True
@@ -150,7 +151,13 @@ def _autoscaling(pool: TpuPool) -> container.NodePoolAutoscalingArgs:
     )
 
 
-def _network(second: tuple[pulumi.Output[str], pulumi.Output[str]]) -> container.NodePoolNetworkConfigArgs:
+def _network(
+    second: tuple[pulumi.Output[str], pulumi.Output[str]] | None, pool: TpuPool
+) -> container.NodePoolNetworkConfigArgs | None:
+    if pool.dranet:
+        return container.NodePoolNetworkConfigArgs(accelerator_network_profile=DRANET_PROFILE)
+    if second is None:
+        return None
     network, subnetwork = second
     return container.NodePoolNetworkConfigArgs(
         additional_node_network_configs=[

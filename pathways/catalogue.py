@@ -13,6 +13,7 @@ from pathways import data
 from pathways.geometry import Topology
 
 MultiHostPlacement = Literal["compact", "workload_policy"]
+FurtherNetworks = Literal["second", "dranet"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Generation:
     multi_host_placement: MultiHostPlacement
     minimum_gke: str | None
     node_auto_provisioning: str | None
+    networks: tuple[FurtherNetworks, ...]
     zones: tuple[str, ...]
     zones_to_confirm: tuple[str, ...]
     quota: ChipQuota | None
@@ -117,6 +119,7 @@ class _GenerationEntry(_Entry):
     multi_host_placement: MultiHostPlacement
     minimum_gke: str | None = None
     node_auto_provisioning: str | None = None
+    networks: list[FurtherNetworks] = []
     zones: list[str]
     zones_to_confirm: list[str] = []
     quota: _QuotaEntry | None = None
@@ -152,6 +155,7 @@ def _generation(name: str, entry: _GenerationEntry, sets: dict[str, list[str]]) 
         multi_host_placement=entry.multi_host_placement,
         minimum_gke=entry.minimum_gke,
         node_auto_provisioning=entry.node_auto_provisioning,
+        networks=tuple(entry.networks),
         zones=tuple(entry.zones),
         zones_to_confirm=tuple(entry.zones_to_confirm),
         quota=ChipQuota(**entry.quota.model_dump()) if entry.quota else None,

@@ -18,6 +18,8 @@ HEAD_MAX_PODS = 110
 TPU_MAX_PODS = 16
 # GKE ends flex-start VMs after seven days at the latest.
 LONGEST_FLEX_START_HOURS = 168
+# What turns DRANET, GKE's driver for networks as resources, on in a pool.
+DRANET_PROFILE, DRANET_LABELS = "auto", {"cloud.google.com/gke-networking-dra-driver": "true"}
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class TpuPool(NodePool):
     flex_start: FlexStart | None
     protected: bool
     second_network: bool
+    dranet: bool
 
 
 def head_pool(settings: Settings) -> NodePool:
@@ -93,6 +96,7 @@ def tpu_pools(settings: Settings, shape: SliceShape) -> tuple[TpuPool, ...]:
             flex_start=_flex_start(capacity),
             protected=slices.protect,
             second_network=settings.network.second is not None,
+            dranet=slices.dranet,
         )
         for name in names.of(settings).tpu_pools
     )

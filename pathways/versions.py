@@ -108,6 +108,7 @@ def minimum_gke(generation: tpu.Generation, *features: Feature) -> Minimum:
 def least_gke(settings: Settings) -> Minimum:
     """The least GKE version that all of a stack's settings can do with."""
     features: list[Feature] = ["calendar"] if settings.slices.capacity.type == "calendar" else []
+    features += ["dranet"] if settings.slices.dranet else []
     return minimum_gke(tpu.generation(settings.slices.accelerator), *features)
 
 

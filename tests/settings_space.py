@@ -43,7 +43,7 @@ def stacks(draw: st.DrawFn) -> Config:
         "count": count,
         "zone": zone,
         "machineType": machine.name,
-        **draw(_maybe(capacity=_capacities(), autoscaling=st.booleans(), protect=st.booleans())),
+        **draw(_maybe(capacity=_capacities(), autoscaling=st.booleans(), protect=st.booleans(), dranet=st.booleans())),
     }
     sections = draw(
         _maybe(

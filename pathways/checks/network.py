@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from pydantic.alias_generators import to_camel
 
 from pathways import tpu
+from pathways.catalogue import FurtherNetworks
 from pathways.checks.paths import ACCELERATOR, COUNT, SHAPE
 from pathways.checks.registry import Finding, gke_check, shape_of
 from pathways.node_pools import HEAD_MAX_PODS, TPU_MAX_PODS
 from pathways.settings import Settings
-
-SECOND_NETWORK_GENERATIONS = ("v6e", "tpu7x")
 
 
 @gke_check("address-ranges", *SHAPE, COUNT, "pathways:head.nodeCount", "pathways:network")
@@ -93,10 +92,28 @@ def _existing_network(settings: Settings) -> Iterator[Finding]:
 @gke_check("second-network", "pathways:network", ACCELERATOR)
 def _second_network(settings: Settings) -> Iterator[Finding]:
     """A second network serves generations whose VMs have a second network card for it."""
-    generation = tpu.generation(settings.slices.accelerator).name
-    if settings.network.second and generation not in SECOND_NETWORK_GENERATIONS:
+    generation = tpu.generation(settings.slices.accelerator)
+    if settings.network.second and "second" not in generation.networks:
         yield Finding(
             "pathways:network.second",
-            f"{generation} VMs have no second network card",
-            f"leave it out; it serves {', '.join(SECOND_NETWORK_GENERATIONS)}",
+            f"{generation.name} VMs have no second network card",
+            f"leave it out; it serves {_served('second')}",
         )
+
+
+@gke_check("dranet", "pathways:slices.dranet", "pathways:network.second", ACCELERATOR)
+def _dranet(settings: Settings) -> Iterator[Finding]:
+    """DRANET gives each VM its further network cards, where GKE offers it, and so takes the second network's place."""
+    path, generation = "pathways:slices.dranet", tpu.generation(settings.slices.accelerator)
+    if not settings.slices.dranet:
+        return
+    if "dranet" not in generation.networks:
+        yield Finding(path, f"GKE has no DRANET for {generation.name}", f"leave it out; it serves {_served('dranet')}")
+    if settings.network.second:
+        yield Finding(
+            path, "a VM's further network cards come by DRANET or from network.second", "leave one of the two out"
+        )
+
+
+def _served(networks: FurtherNetworks) -> str:
+    return ", ".join(name for name, each in tpu.catalogue().generations.items() if networks in each.networks)

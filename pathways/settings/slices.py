@@ -44,6 +44,10 @@ class Slices(Section):
         default=False,
         description="Let GKE scale each slice between no VM and all of its VMs, as pods ask for them.",
     )
+    dranet: bool = Field(
+        default=False,
+        description="Give each VM its further network cards by DRANET, GKE's driver for networks as resources; v6e.",
+    )
     protect: bool = Field(
         default=False,
         description="Refuse to delete or replace a slice's node pool until this is false again.",

@@ -48,6 +48,11 @@ def tpu_machine(name: str) -> TpuMachine | None:
     )
 
 
+def dranet_gke() -> str:
+    """The least GKE version with DRANET."""
+    return _catalogue().minimum_gke["dranet"]
+
+
 def compute_accelerator(machine_type: str) -> str:
     """Compute Engine's name of the TPUs of a machine type: its family, as in ct6e."""
     return machine_type.partition("-")[0]

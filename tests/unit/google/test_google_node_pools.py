@@ -10,6 +10,7 @@ from tests.unit.google.running import POOLS, PROJECT, REGION, ZONE, Double, tpu_
 
 MULTI = {"type": "COMPACT", "tpuTopology": "4x4"}
 SCALING = {"enabled": True, "maxNodeCount": 4}
+DATAPLANE_V2 = {"networkConfig": {"datapathProvider": "ADVANCED_DATAPATH"}}
 TPU7X = {"machineType": "tpu7x-standard-4t"}
 
 
@@ -144,6 +145,23 @@ def test_capacity_that_gke_refuses_is_refused(pools: Double, config: dict[str, A
 def test_every_way_to_get_capacity_is_taken(pools: Double, settings: dict[str, Any], model: str) -> None:
     labels = create(pools, **settings)["config"]["resourceLabels"]
     assert labels["goog-gke-node-pool-provisioning-model"] == model
+
+
+DRANET = {"acceleratorNetworkProfile": "auto"}
+
+
+@pytest.mark.parametrize(
+    ("cluster", "pool", "message"),
+    [
+        ({}, {}, "Dataplane V2"),
+        (DATAPLANE_V2, {"version": "1.33.8-gke.100"}, "requires GKE 1.34.1-gke.1829001 or later"),
+    ],
+)
+def test_dranet_demands_dataplane_v2_and_a_version(
+    double: Double, cluster: dict[str, Any], pool: dict[str, Any], message: str
+) -> None:
+    double.cluster(**cluster)
+    assert message in double.refused("POST", POOLS, {"nodePool": tpu_pool(networkConfig=DRANET, **pool)})
 
 
 def test_a_single_host_pool_has_any_number_of_nodes_and_no_placement(pools: Double) -> None:

@@ -98,6 +98,7 @@ def config_of(machine: MachineType, topology: Topology, **slices: Any) -> Config
             "zone": generation.zones[0],
             **slices,
         },
+        "pathways:kueue": {"enabled": bool(slices.get("capacity", {}).get("queued"))},
     }
 
 
@@ -110,12 +111,14 @@ MACHINES = [
 
 
 def plans_of(machine: MachineType) -> Iterator[plan.Plan]:
-    """One slice of every topology on demand, and of the smallest and largest by every kind of capacity."""
+    """One slice of every topology on demand, of the smallest and largest by every kind of capacity, and with DRANET."""
     yield from (accepted(config_of(machine, topology)) for topology in machine.topologies)
     ends = dict.fromkeys((machine.topologies[0], machine.topologies[-1]))
     for topology, capacity, autoscaling in itertools.product(ends, CAPACITIES.values(), (False, True)):
         with contextlib.suppress(StackError):
             yield accepted(config_of(machine, topology, capacity=capacity, autoscaling=autoscaling))
+    with contextlib.suppress(StackError):
+        yield accepted(config_of(machine, machine.topologies[0], dranet=True))
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)

@@ -17,7 +17,7 @@ from rehearsal.google.services.container.defaults import default
 from rehearsal.google.services.container.records import ClusterRecord, PoolRecord, pools_in_project
 from rehearsal.google.services.container.service import Place
 from rehearsal.google.services.container.versions import number, resolve
-from rehearsal.google.tpus import tpu_machine
+from rehearsal.google.tpus import dranet_gke, tpu_machine
 
 Json = dict[str, Any]
 
@@ -66,7 +66,18 @@ def complete(cloud: Cloud, place: Place, cluster: ClusterRecord, pool: Json) -> 
         tpu_rules.fill_in(config, machine, multi_host=tpu_rules.vms_of(pool, machine) > 1)
         pool.setdefault("queuedProvisioning", {})
     _settle_network(cloud, place, cluster, pool)
+    _check_accelerator_network(cluster, pool)
     return pool, policy
+
+
+def _check_accelerator_network(cluster: ClusterRecord, pool: Json) -> None:
+    """An accelerator network profile is DRANET's, which has demands of its own."""
+    if get_path(pool, "networkConfig.acceleratorNetworkProfile", "") != "auto":
+        return
+    if get_path(cluster.cluster, "networkConfig.datapathProvider", "") != "ADVANCED_DATAPATH":
+        raise invalid("Accelerator network profile requires a cluster with Dataplane V2.")
+    if number(pool["version"]) < number(dranet_gke()):
+        raise invalid(f"Accelerator network profile requires GKE {dranet_gke()} or later, not {pool['version']}.")
 
 
 def _check_account(cloud: Cloud, email: str) -> None:

@@ -42,4 +42,21 @@ CASES: list[Case] = [
         "pathways:network.second",
         {"pathways:network": {"second": "192.168.64.0/18"}},
     ),
+    (
+        "dranet",
+        {
+            f"{SLICES}.accelerator": "v5p",
+            f"{SLICES}.topology": "2x2x2",
+            f"{SLICES}.zone": "us-east5-a",
+            f"{SLICES}.dranet": True,
+        },
+        f"{SLICES}.dranet",
+        {f"{SLICES}.dranet": True},
+    ),
+    (
+        "dranet",
+        {f"{SLICES}.dranet": True, "pathways:network": {"second": "192.168.0.0/16"}},
+        f"{SLICES}.dranet",
+        {"pathways:network": {"second": "192.168.0.0/16"}},
+    ),
 ]
