@@ -15,6 +15,9 @@ from pathways.topology import SliceShape
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 API_VERSION = "kueue.x-k8s.io/v1beta2"
 TPU_FLAVOR, HEAD_FLAVOR = "tpu-slices", "head"
+# Of queued capacity: Kueue's check that asks GKE for the nodes, and waits for them before it admits.
+QUEUED_CHECK = "queued-provisioning"
+PROVISIONING_CLASS = "queued-provisioning.gke.io"
 # Quota of what the nodes of TPU pools have beside chips; workers are limited by their chips, not by it.
 AMPLE_CPUS, AMPLE_MEMORY = 1_000_000, "10000Ti"
 
@@ -29,6 +32,7 @@ def manifests(settings: Settings, shape: SliceShape) -> list[dict[str, Any]]:
     head_memory = f"{int(heads * machine.memory_gib)}Gi" if machine else f"{heads * gigabytes}G"
     queue = settings.kueue.queue
     return [
+        *(_provisioning() if settings.slices.capacity.queued else []),
         _flavor(
             TPU_FLAVOR,
             {
@@ -45,6 +49,7 @@ def manifests(settings: Settings, shape: SliceShape) -> list[dict[str, Any]]:
             "spec": {
                 # An empty selector admits every namespace; none at all admits no namespace.
                 "namespaceSelector": {},
+                **_strategy(settings),
                 "resourceGroups": [
                     {
                         "coveredResources": ["google.com/tpu", "cpu", "memory"],
@@ -62,6 +67,32 @@ def manifests(settings: Settings, shape: SliceShape) -> list[dict[str, Any]]:
             "kind": "LocalQueue",
             "metadata": {"name": queue, "namespace": settings.workload.namespace},
             "spec": {"clusterQueue": queue},
+        },
+    ]
+
+
+def _strategy(settings: Settings) -> dict[str, Any]:
+    if not settings.slices.capacity.queued:
+        return {}
+    return {"admissionChecksStrategy": {"admissionChecks": [{"name": QUEUED_CHECK, "onFlavors": [TPU_FLAVOR]}]}}
+
+
+def _provisioning() -> list[dict[str, Any]]:
+    """How Kueue asks GKE's autoscaler for nodes. Source: Kueue API v1beta2; GKE documentation on DWS."""
+    group, _, _ = API_VERSION.partition("/")
+    parameters = {"apiGroup": group, "kind": "ProvisioningRequestConfig", "name": QUEUED_CHECK}
+    return [
+        {
+            "apiVersion": API_VERSION,
+            "kind": "ProvisioningRequestConfig",
+            "metadata": {"name": QUEUED_CHECK},
+            "spec": {"provisioningClassName": PROVISIONING_CLASS, "managedResources": ["google.com/tpu"]},
+        },
+        {
+            "apiVersion": API_VERSION,
+            "kind": "AdmissionCheck",
+            "metadata": {"name": QUEUED_CHECK},
+            "spec": {"controllerName": f"{group}/provisioning-request", "parameters": parameters},
         },
     ]
 

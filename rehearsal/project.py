@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from rehearsal.tools import DEFAULT, Tools
 
 # What of the checkout is not linked: the rehearsal writes its own.
 _OWN = {"Pulumi.yaml", "stacks"}
+# Templates of Kueue's visibility API, whose server is off in rehearsals (kubernetes/controllers.py).
+NOT_SERVED = ("visibility", "visibility-apf")
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ def lay(home: Home, tools: Tools, stack: StackFile) -> None:
         # The program says what is wrong with the file; there is nothing to lay over.
         document = {**document, "config": document.get("config")}
     else:
-        _overlay(document["config"], tools)
+        _overlay(document["config"], home, tools)
     if target.exists():
         # Pulumi keeps the salt of the stack's secrets in the stack file.
         document.update({key: value for key, value in _read(target).items() if key.startswith("encryption")})
@@ -110,7 +113,7 @@ def lay(home: Home, tools: Tools, stack: StackFile) -> None:
     _write(target, document)
 
 
-def _overlay(config: dict[str, Any], tools: Tools) -> None:
+def _overlay(config: dict[str, Any], home: Home, tools: Tools) -> None:
     """What a machine without the internet must take from elsewhere."""
     if _on_director(config):
         return
@@ -118,8 +121,17 @@ def _overlay(config: dict[str, Any], tools: Tools) -> None:
     for name in charts:
         section = config.get(f"pathways:{name}", {})
         if isinstance(section, dict):
-            chart = {"chart": str(tools.share / name / "chart"), "version": None}
+            chart = {"chart": str(_chart(name, home, tools)), "version": None}
             config[f"pathways:{name}"] = {**section, **chart}
+
+
+def _chart(name: str, home: Home, tools: Tools) -> Path:
+    """A copy of a controller's chart, without APIs that nobody serves in a rehearsal."""
+    copy = home.root / "charts" / name
+    if not copy.exists():
+        # While an API is unavailable, no namespace of its cluster can be deleted.
+        shutil.copytree(tools.share / name / "chart", copy, ignore=shutil.ignore_patterns(*NOT_SERVED))
+    return copy
 
 
 def _on_director(config: Mapping[str, Any]) -> bool:

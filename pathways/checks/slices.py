@@ -114,6 +114,17 @@ def _queued(settings: Settings) -> Iterator[Finding]:
         )
 
 
+@gke_check("capacity-queued-kueue", CAPACITY, "pathways:kueue")
+def _queued_by_kueue(settings: Settings) -> Iterator[Finding]:
+    """Queued provisioning makes nodes for a ProvisioningRequest only, which Kueue writes."""
+    if settings.slices.capacity.queued and not settings.kueue.enabled:
+        yield Finding(
+            f"{CAPACITY}.queued",
+            "GKE makes the nodes of a queued pool when a ProvisioningRequest asks for them, and nothing would write one",
+            "add pathways:kueue: {enabled: true}, or leave queued out",
+        )
+
+
 @gke_check("capacity-spot-multi-host", CAPACITY, *SHAPE, "pathways:workload", severities=("warning",))
 def _spot(settings: Settings) -> Iterator[Finding]:
     """Spot VMs of a multi-host slice are lost together, which only an elastic or restarting workload survives."""

@@ -27,7 +27,7 @@ class Capacity(Section):
     reservation_sub_block: str | None = Field(default=None, description="Sub-block of the block.")
     max_run_hours: int | None = Field(default=None, ge=1, le=168, description="flexStart: hours until the VMs end.")
     queued: bool = Field(
-        default=False, description="flexStart: queued provisioning, so that a slice's VMs come all at once."
+        default=False, description="flexStart: queued provisioning, so that all slices' VMs come at once; needs kueue."
     )
 
 

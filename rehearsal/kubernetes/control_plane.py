@@ -7,6 +7,7 @@ import shutil
 import sys
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +108,8 @@ class ControlPlane:
                 START_SECONDS,
                 manager,
             )
+            for definition in _definitions():
+                api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
         wait_for(lambda: self._serves_nodes(services.pid), f"webhooks of {self.key}", START_SECONDS, services)
 
     def delete(self) -> None:
@@ -239,6 +242,12 @@ class ControlPlane:
             "--manage-all-nodes=true",
             "--node-lease-duration-seconds=0",
         ]
+
+
+def _definitions() -> list[dict[str, Any]]:
+    """Definitions that a GKE cluster is born with."""
+    folder = resources.files("rehearsal.kubernetes").joinpath("definitions")
+    return [yaml.safe_load(file.read_text("utf-8")) for file in folder.iterdir() if file.name.endswith(".yaml")]
 
 
 def _egress() -> dict[str, Any]:

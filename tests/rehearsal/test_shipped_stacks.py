@@ -56,6 +56,20 @@ def test_a_shipped_stack_runs_one_slice_per_pool_does_not_change_by_itself_and_g
     assert not rehearsal.home.root.exists()
 
 
+@pytest.mark.extended
+def test_queued_slices_get_their_nodes_when_kueue_asks_for_them(fresh_rehearsal: Callable[[], Rehearsal]) -> None:
+    if Tools.locate().missing(["kueue"]):
+        pytest.skip("kueue is not built: python -m rehearsal.tools kueue")
+    rehearsal = fresh_rehearsal()
+    capacity = {"type": "flexStart", "queued": True}
+    queued = rehearsal.stack("gke-v6e", slices={"capacity": capacity}, kueue={"enabled": True})
+    rehearsal.run("up", queued)
+    slices = _slices(rehearsal, "example-ml", "pathways")
+    assert sorted(slices.values(), key=str) == [{"tpu-np-0": 4}, {"tpu-np-1": 4}]
+    again = rehearsal.run("up", queued)
+    assert re.search(r"\d+ unchanged", again) and not re.search(CHANGES, again), again
+
+
 def test_flex_start_slices_get_their_nodes_when_pods_wait_for_them(fresh_rehearsal: Callable[[], Rehearsal]) -> None:
     rehearsal = fresh_rehearsal()
     flexible = rehearsal.stack("gke-v6e", slices={"capacity": {"type": "flexStart"}})

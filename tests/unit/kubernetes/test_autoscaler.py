@@ -46,11 +46,11 @@ def pod(job: str, index: int = 0, **spec: Any) -> dict[str, Any]:
 class Cluster(FakeApi):
     """A cluster with autoscaled pools that have no nodes yet. `step` is the autoscaler's."""
 
-    def __init__(self, folder: Path, *names: str) -> None:
+    def __init__(self, folder: Path, *names: str, **changes: Any) -> None:
         super().__init__()
         self.pools = AutoscaledPools(folder)
         for name in names:
-            self.pools.keep(pool(name))
+            self.pools.keep(pool(name, **changes))
         self.step = Autoscaler(self.api, folder).step
 
     def add(self, *pods: dict[str, Any]) -> None:
@@ -136,3 +136,69 @@ def test_a_change_of_a_pool_keeps_the_nodes_that_were_made_for_pods(cluster: Clu
     fixed = pool("tpu-np-0", autoscaling={})
     assert autoscaler.sizes(cluster.api, fixed, {"us-east5-b": 0}) == {"us-east5-b": 0}
     assert autoscaler.limits(fixed) == {}
+
+
+def test_a_pool_that_no_pod_uses_any_more_is_empty_again(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path, *POOLS)
+    cluster.add(pod("slice-a"), pod("slice-b"))
+    cluster.step()
+    used, unused = (next(n for n in cluster.items(pools.NODES) if name in n["metadata"]["name"]) for name in POOLS)
+    cluster.objects = {path: found for path, found in cluster.objects.items() if "/pods/" not in path}
+    cluster.add(pod("slice-a", nodeName=used["metadata"]["name"]))
+    ended = pod("slice-b", nodeName=unused["metadata"]["name"])
+    cluster.add({**ended, "status": {"phase": "Succeeded"}})
+    Autoscaler(cluster.api, tmp_path, unneeded=0).step()
+    assert cluster.sizes == {"tpu-np-0": 4}
+
+
+def test_a_pool_keeps_its_nodes_for_a_while_when_its_pods_are_gone(cluster: Cluster) -> None:
+    cluster.add(pod("slice-a"))
+    cluster.step()
+    cluster.objects.pop("/api/v1/namespaces/default/pods/slice-a-0")
+    cluster.step()
+    assert cluster.sizes == {"tpu-np-0": 4}
+
+
+POOLS = ("tpu-np-0", "tpu-np-1")
+QUEUED = {"queuedProvisioning": {"enabled": True}}
+REQUESTS = "/apis/autoscaling.x-k8s.io/v1/namespaces/default/provisioningrequests"
+
+
+def request(cluster: Cluster, pods: int, class_: str = "queued-provisioning.gke.io") -> dict[str, Any]:
+    """A ProvisioningRequest for so many pods, as it stands after a step of the autoscaler."""
+    template = {"metadata": {"name": "t"}, "template": {"spec": pod("x")["spec"]}}
+    cluster.objects["/api/v1/namespaces/default/podtemplates/t"] = template
+    sets = [{"podTemplateRef": {"name": "t"}, "count": pods}]
+    metadata = {"name": "r", "namespace": "default"}
+    cluster.objects[f"{REQUESTS}/r"] = {
+        "metadata": metadata,
+        "spec": {"provisioningClassName": class_, "podSets": sets},
+    }
+    cluster.step()
+    return cluster.objects[f"{REQUESTS}/r"]
+
+
+def conditions(found: dict[str, Any]) -> set[str]:
+    return {each["type"] for each in found.get("status", {}).get("conditions", [])}
+
+
+def test_a_queued_pool_does_not_grow_for_pods(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path, *POOLS, **QUEUED)
+    cluster.add(pod("slice-a"))
+    cluster.step()
+    assert cluster.sizes == {}
+
+
+def test_a_request_gets_all_its_slices_at_once_and_says_so(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path, *POOLS, **QUEUED)
+    assert conditions(request(cluster, 8)) == {"Accepted", "Provisioned"}
+    assert cluster.sizes == {"tpu-np-0": 4, "tpu-np-1": 4}
+
+
+@pytest.mark.parametrize(("pods", "class_"), [(12, "queued-provisioning.gke.io"), (4, "check-capacity")])
+def test_a_request_that_cannot_be_met_whole_or_is_another_autoscalers_waits(
+    tmp_path: Path, pods: int, class_: str
+) -> None:
+    cluster = Cluster(tmp_path, *POOLS, **QUEUED)
+    assert conditions(request(cluster, pods, class_)) == set()
+    assert cluster.sizes == {}

@@ -44,9 +44,15 @@ CASES: list[Case] = [
     ),
     (
         "capacity-queued",
-        {f"{SLICES}.capacity": {"type": "flexStart", "queued": True}},
+        {f"{SLICES}.capacity": {"type": "flexStart", "queued": True}, "pathways:kueue": {"enabled": True}},
         f"{SLICES}.capacity.queued",
         {f"{SLICES}.capacity": {"type": "flexStart"}},
+    ),
+    (
+        "capacity-queued-kueue",
+        {f"{SLICES}.capacity": {"type": "flexStart", "queued": True}},
+        f"{SLICES}.capacity.queued",
+        {f"{SLICES}.capacity": {"type": "flexStart", "queued": True}, "pathways:kueue": {"enabled": True}},
     ),
     (
         "capacity-reservation",
