@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import Literal, TypeVar
 
 Kind = Literal["credentials", "permission", "disabled", "missing", "network", "timeout", "refused"]
 
 #: How a command ends that could not ask; 1 is kept for what was found, 2 for what it was told.
 EXIT_UNREACHABLE = 3
 LOGIN = "gcloud auth application-default login"
+Answer = TypeVar("Answer")
 _TRANSIENT = range(500, 600)
 
 
@@ -43,6 +44,16 @@ def asking(whom: str) -> Iterator[None]:
         if known is None:
             raise
         raise known from error
+
+
+def missing_as_none(question: Callable[[], Answer]) -> Answer | None:
+    """The answer, None where what was asked for does not exist. Raises CloudError for anything else."""
+    try:
+        return question()
+    except CloudError as error:
+        if error.kind == "missing":
+            return None
+        raise
 
 
 def explain(error: Exception, whom: str) -> CloudError | None:

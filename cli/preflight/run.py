@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from cli.cloud.errors import CloudError
 from cli.cloud.google import Google
-from cli.preflight import access, capacity, existing, places
+from cli.preflight import access, capacity, clusters, existing, places
 from cli.preflight.findings import AnyPlan, Finding, Probe
 
-PROBES: tuple[Probe, ...] = (*access.PROBES, *places.PROBES, *capacity.PROBES, *existing.PROBES)
+PROBES: tuple[Probe, ...] = (*access.PROBES, *places.PROBES, *capacity.PROBES, *clusters.PROBES, *existing.PROBES)
 #: Questions at a time; Google counts requests by the minute.
 AT_ONCE = 8
 

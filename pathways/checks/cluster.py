@@ -47,7 +47,8 @@ def _existing_cluster(settings: Settings) -> Iterator[Finding]:
     """An existing cluster brings its network and its settings with it."""
     if settings.cluster.existing is None:
         return
-    own = {"existing", "location"}
+    # The last one says how the cluster is reached, and changes nothing about it.
+    own = {"existing", "location", "dns_endpoint"}
     for name in sorted(settings.cluster.model_fields_set - own):
         key = to_camel(name)
         yield Finding(

@@ -13,12 +13,13 @@ from cli.cloud.google import Google
 from cli.preflight.findings import Finding
 from cli.preflight.run import PROBES
 from tests.unit.dayafter.conftest import Surroundings
-from tests.unit.google.running import PROJECT, REGION, ZONE, cluster
+from tests.unit.google.running import POOLS, PROJECT, REGION, ZONE, cluster, tpu_pool
 
 Ask = Callable[..., dict[str, list[Finding]]]
 
 BUCKET = "scratch-of-team"
 EXISTING_BUCKET = {"scratch": {"bucket": BUCKET, "existing": True, "retentionDays": None, "forceDestroy": None}}
+EXISTING = {"existing": "c", "deletionProtection": None}
 RESERVED = {"slices": {"capacity": {"type": "reservation", "reservation": "trillium"}}}
 
 
@@ -190,11 +191,62 @@ def test_a_reservation_of_another_project_must_be_shared(cloud: Surroundings, as
 
 
 def test_an_existing_cluster_must_be_there(cloud: Surroundings, ask: Ask) -> None:
-    existing = {"cluster": {"existing": "c", "deletionProtection": None}}
-    assert the(ask(**existing), "cluster-usable", "error").evidence == f"{REGION} has no cluster c"
+    assert the(ask(cluster=EXISTING), "cluster-usable", "error").evidence == f"{REGION} has no cluster c"
     cloud.double.network()
     cloud.double.cluster()
-    assert "c is RUNNING, GKE 1.35" in the(ask(**existing), "cluster-usable", "ok").evidence
+    assert "c is RUNNING, GKE 1.35" in the(ask(cluster=EXISTING), "cluster-usable", "ok").evidence
+
+
+@pytest.mark.parametrize(
+    ("changes", "evidence", "fix"),
+    [
+        ({"slices": {"dranet": True}}, "has no Dataplane V2", "leave dranet out"),
+        (
+            {"reach": {"loadBalancer": {"allowedRanges": ["10.0.0.0/8"]}}},
+            "enforces no network policies",
+            "leave pathways:reach.loadBalancer out",
+        ),
+        (
+            {"workload": {"serviceAccount": "w", "mounts": [{"bucket": "data", "path": "/data"}]}},
+            "does not mount buckets",
+            f"update c --location {REGION} --update-addons GcsFuseCsiDriver=ENABLED",
+        ),
+        ({"cluster": {**EXISTING, "dnsEndpoint": True}}, "has no DNS endpoint", "--enable-dns-access"),
+        ({"reach": {"dnsDomain": "ml.internal"}}, "has no DNS domain of its own", "leave pathways:reach.dnsDomain out"),
+    ],
+)
+def test_an_existing_cluster_must_have_what_the_stack_uses(
+    cloud: Surroundings, ask: Ask, changes: dict[str, Any], evidence: str, fix: str
+) -> None:
+    cloud.double.network()
+    cloud.double.cluster()
+    finding = the(ask(**{"cluster": EXISTING, **changes}), "cluster-usable", "error")
+    assert evidence in finding.evidence and fix in finding.fix
+
+
+def test_what_an_existing_cluster_has_does_not_stand_against_the_stack(cloud: Surroundings, ask: Ask) -> None:
+    cloud.double.network()
+    dns = {"clusterDns": "CLOUD_DNS", "clusterDnsScope": "VPC_SCOPE", "clusterDnsDomain": "ml.internal"}
+    cloud.double.cluster(
+        networkConfig={"datapathProvider": "ADVANCED_DATAPATH", "dnsConfig": dns},
+        addonsConfig={"gcsFuseCsiDriverConfig": {"enabled": True}},
+        controlPlaneEndpointsConfig={"dnsEndpointConfig": {"allowExternalTraffic": True}},
+    )
+    found = ask(
+        cluster={**EXISTING, "dnsEndpoint": True},
+        slices={"dranet": True},
+        reach={"loadBalancer": {"allowedRanges": ["10.0.0.0/8"]}, "dnsDomain": "ml.internal"},
+        workload={"serviceAccount": "w", "mounts": [{"bucket": "data", "path": "/data"}]},
+    )
+    the(found, "cluster-usable", "ok")
+    the(found, "pool-names-free", "ok")
+
+
+def test_another_stack_in_an_existing_cluster_is_worth_a_warning(cloud: Surroundings, ask: Ask) -> None:
+    cloud.double.network()
+    cloud.double.cluster()
+    cloud.double.done(cloud.double.call("POST", POOLS, {"nodePool": tpu_pool(name="tpu-np-1")}))
+    assert "node pools named tpu-np-1" in the(ask(cluster=EXISTING), "pool-names-free", "warning").evidence
 
 
 def test_a_cluster_of_that_name_is_worth_a_warning(cloud: Surroundings, ask: Ask) -> None:
