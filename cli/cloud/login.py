@@ -82,10 +82,24 @@ def run(plan: DirectorPlan, cluster: Json, script: str) -> str:
     return done.stdout
 
 
+def interactive(plan: DirectorPlan, cluster: Json, command: str) -> list[str]:
+    """The command line that runs a shell command there with this terminal; at the first time gcloud makes a key."""
+    if stand_in := os.environ.get(VARIABLE):
+        return [*shlex.split(stand_in), cluster_path(plan), "bash", "-c", command]
+    if _is_node(plan):
+        return ["bash", "-c", command]
+    return [*ssh(plan, cluster, command), "--", "-t"]
+
+
+def _is_node(plan: DirectorPlan) -> bool:
+    """Whether this machine is one of the cluster's."""
+    return socket.gethostname().startswith(f"{plan.cluster['cluster_id']}-") and shutil.which("squeue") is not None
+
+
 def _way(plan: DirectorPlan, cluster: Json, script: str) -> list[str]:
     if stand_in := os.environ.get(VARIABLE):
         return [*shlex.split(stand_in), cluster_path(plan), "bash", "-c", script]
-    if socket.gethostname().startswith(f"{plan.cluster['cluster_id']}-") and shutil.which("squeue"):
+    if _is_node(plan):
         return ["bash", "-c", script]
     by_hand = shlex.join(ssh(plan, cluster))
     if shutil.which("gcloud") is None:

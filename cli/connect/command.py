@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from cli.cloud.stack import Deployed
     from pathways.plan import Plan
 
-_DIRECTOR = """\
-On Cluster Director clients run on the cluster, where the firewall lets them through: log in and write
-  bash {folder}/run_client.sh python3 PROGRAM.py    or    sbatch {folder}/run_jupyter.sh
-pathways status -s {stack} names the login node."""
-
 
 def command(
     stack: stacks.StackOption,
@@ -53,38 +48,58 @@ def command(
 ) -> None:
     """Connect a JAX client to a stack's proxy: open the way, set the variables, start a program.
 
-    The program runs in a virtual environment with the JAX version that the images are for. Pathways serves one client
-    at a time.
+    The program runs in a virtual environment with the JAX version that the images are for; on Cluster Director on the
+    login node, in that of setup_env.sh. Pathways serves one client at a time.
     """
     plan, _ = stacks.load(stack)
-    if isinstance(plan, DirectorPlan):
-        stacks.say(_DIRECTOR.format(stack=stack, folder=plan.scripts_folder))
-        raise typer.Exit(EXIT_UNREACHABLE)
-    from cli.cloud.google import Google
-    from cli.cloud.stack import find
-    from cli.connect import way
-
     try:
-        way.refuse(plan)
-        if print_env and (forward or plan.proxy_service is None):
-            _print(way.variables("127.0.0.1", port))
-            stacks.say(f"They lead to the port that pathways connect -s {stack} --hold --port {port} keeps open.")
-            return
-        with progress.waiting(f"looking for the proxy of {stack}"):
-            deployed = find(Google(), plan)
-            address = None if forward else way.balancer(deployed)
-        if address:
-            variables = way.variables(address)
+        if isinstance(plan, DirectorPlan):
+            from cli.connect import slurm
+
             if print_env:
-                _print(variables)
+                typer.echo(slurm.print_env(plan), nl=False)
                 return
-            code = _start(plan, variables, program, jupyter, hold, venv)
+            if hold:
+                raise CloudError("refused", "no way is opened on Cluster Director: clients run there", "leave --hold out")
+            code = slurm.connect(plan, program, jupyter)
         else:
-            code = _forwarded(deployed, port, program, jupyter, hold, venv)
+            code = _gke(plan, program, jupyter, hold, print_env, port, forward, venv)
     except CloudError as error:
         stacks.say(str(error), "[red]error:[/] ")
         raise typer.Exit(EXIT_UNREACHABLE) from None
     raise typer.Exit(code)
+
+
+def _gke(
+    plan: Plan,
+    program: list[str] | None,
+    jupyter: bool,
+    hold: bool,
+    print_env: bool,
+    port: int,
+    forward: bool,
+    venv: Path | None,
+) -> int:
+    from cli.cloud.google import Google
+    from cli.cloud.stack import find
+    from cli.connect import way
+
+    way.refuse(plan)
+    stack = plan.settings.stack
+    if print_env and (forward or plan.proxy_service is None):
+        _print(way.variables("127.0.0.1", port))
+        stacks.say(f"They lead to the port that pathways connect -s {stack} --hold --port {port} keeps open.")
+        return 0
+    with progress.waiting(f"looking for the proxy of {stack}"):
+        deployed = find(Google(), plan)
+        address = None if forward else way.balancer(deployed)
+    if address is None:
+        return _forwarded(deployed, port, program, jupyter, hold, venv)
+    variables = way.variables(address)
+    if print_env:
+        _print(variables)
+        return 0
+    return _start(plan, variables, program, jupyter, hold, venv)
 
 
 def _forwarded(

@@ -15,12 +15,14 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cli.app import app
+from cli.cloud import login
 from cli.cloud.errors import CloudError
 from cli.connect.forward import forwarded
 from cli.connect.python import environment, packages
 from cli.stacks import FOLDER
 from pathways import stackfile
-from tests.unit.dayafter.conftest import Stack
+from tests.unit.dayafter.conftest import Stack, Surroundings
+from tests.unit.google.test_google_cluster_director import CLUSTERS, body, finished
 
 JAX = "0.11.1"
 
@@ -56,9 +58,39 @@ def test_a_proxy_that_is_not_for_clients_from_outside_is_refused(stack: str, fix
     assert done.exit_code == 3 and fix in done.stderr
 
 
-def test_on_cluster_director_it_says_how_to_run_a_client_there() -> None:
-    done = connect("-s", "slurm-v6e")
-    assert done.exit_code == 3 and "run_client.sh" in done.stderr
+@pytest.mark.parametrize(
+    ("arguments", "there"),
+    [
+        (["--", "python3", "-c", "print(1)"], "bash {}/run_client.sh python3 -c 'print(1)'"),
+        ([], "bash {}/run_client.sh bash -i"),
+        (["--jupyter"], "sbatch {}/run_jupyter.sh"),
+    ],
+)
+def test_on_cluster_director_clients_run_on_the_login_node(
+    cloud: Surroundings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], there: str
+) -> None:
+    finished(cloud.double, cloud.double.call("POST", f"{CLUSTERS}?clusterId=pathways", body()))
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f'#!/bin/sh\necho "$4" > {tmp_path}/asked\nexit 7\n')
+    ssh.chmod(0o755)
+    monkeypatch.setenv(login.VARIABLE, str(ssh))
+    assert connect("-s", "slurm-v6e", *arguments).exit_code == 7
+    assert (tmp_path / "asked").read_text().strip() == there.format("/mnt/pathways/scripts")
+
+
+def test_on_cluster_director_the_variables_are_those_that_the_service_wrote(
+    cloud: Surroundings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished(cloud.double, cloud.double.call("POST", f"{CLUSTERS}?clusterId=pathways", body()))
+    ssh, home = tmp_path / "ssh", tmp_path / "pathways"
+    ssh.write_text(f'#!/bin/sh\nshift\nHOME={tmp_path} exec "$@"\n')
+    ssh.chmod(0o755)
+    monkeypatch.setenv(login.VARIABLE, str(ssh))
+    missing = connect("-s", "slurm-v6e", "--print-env")
+    assert missing.exit_code == 3 and "pathways status -s slurm-v6e says why" in missing.stderr
+    home.mkdir()
+    (home / "cluster.env").write_text("# Written by job 7\nexport JAX_PLATFORMS=proxy\n")
+    assert connect("-s", "slurm-v6e", "--print-env").stdout == "export JAX_PLATFORMS=proxy\n"
 
 
 def test_an_environment_with_the_images_jax_is_taken(tmp_path: Path) -> None:
