@@ -60,7 +60,9 @@ def command(
                 typer.echo(slurm.print_env(plan), nl=False)
                 return
             if hold:
-                raise CloudError("refused", "no way is opened on Cluster Director: clients run there", "leave --hold out")
+                raise CloudError(
+                    "refused", "no way is opened on Cluster Director: clients run there", "leave --hold out"
+                )
             code = slurm.connect(plan, program, jupyter)
         else:
             code = _gke(plan, program, jupyter, hold, print_env, port, forward, venv)

@@ -80,6 +80,23 @@ def _elsewhere(_cloud: Cloud, _call: Call, answer: Json) -> Json:
     return {**answer, "location": other.upper()}
 
 
+def _degraded(_cloud: Cloud, _call: Call, answer: Json) -> Json:
+    return {**answer, "status": "DEGRADED", "statusMessage": "The control plane does not pass its health checks."}
+
+
+def _pool_broken(_cloud: Cloud, _call: Call, answer: Json) -> Json:
+    """The first TPU pool is in error for a reason of its own."""
+    code, message = "GKE_SERVICE_ACCOUNT_DELETED", "The Kubernetes Engine Service Agent was deleted."
+    broken = {
+        "status": "RUNNING_WITH_ERROR",
+        "statusMessage": message,
+        "conditions": [{"code": code, "message": message}],
+    }
+    pools = answer.get("nodePools", [])
+    first = next((pool["name"] for pool in pools if tpu_machine(pool["config"]["machineType"])), None)
+    return {**answer, "nodePools": [{**pool, **broken} if pool["name"] == first else pool for pool in pools]}
+
+
 def _no_tag(_cloud: Cloud, call: Call) -> None:
     package, tag = call.path["packagesId"], call.path["tagsId"]
     raise not_found(f'Tag "{tag}" of package "{package}" was not found.')
@@ -154,6 +171,19 @@ FAULTS = (
         refuse={"artifactregistry.projects.locations.repositories.packages.tags.get": _no_tag},
         cluster="image-pull",
     ),
+    Fault(
+        "cluster-degraded", "the cluster's control plane is not well", change={CONTAINER + "clusters.get": _degraded}
+    ),
+    Fault(
+        "pool-broken",
+        "the first slice's node pool runs with an error that is no stock-out and no quota",
+        change={CONTAINER + "clusters.get": _pool_broken},
+    ),
+    Fault("nodes-lost", "a VM of the first slice is gone", cluster="nodes-lost"),
+    Fault("cordon", "the first slice's nodes take no more pods, and its pods are made anew", cluster="cordon"),
+    Fault("crash-loop", "the workers' containers end as soon as they are started", cluster="crash-loop"),
+    Fault("slow-start", "the workers' containers run and are not ready", cluster="slow-start"),
+    Fault("queue-stopped", "Kueue's queues admit nothing", cluster="queue-stopped"),
     Fault("nodes-not-ready", "the nodes of the first slice are not ready", cluster="nodes-not-ready"),
     Fault(
         "topology-mismatch", "the first slice's nodes have another topology than its pods ask for", cluster="topology"

@@ -67,6 +67,22 @@ def test_slices_that_cannot_be_had_are_said_with_googles_words(
     assert "pool tpu-np-0 is ERROR" in troubles[0]["evidence"] and said in troubles[0]["evidence"]
 
 
+@pytest.mark.parametrize(
+    ("fault", "id", "said"),
+    [
+        ("cluster-degraded", "cluster-error", "gke-v6e is DEGRADED: The control plane does not pass"),
+        ("pool-broken", "pool-error", "pool tpu-np-0 is RUNNING_WITH_ERROR: The Kubernetes Engine Service Agent"),
+    ],
+)
+def test_what_gke_says_of_cluster_and_pools_is_the_evidence(
+    deployed: Surroundings, fault: str, id: str, said: str
+) -> None:
+    add_slices(deployed)
+    deployed.fault(fault)
+    [trouble] = seen()["troubles"]
+    assert trouble["id"] == id and said in trouble["evidence"]
+
+
 def test_slices_that_are_not_there_are_missing(deployed: Surroundings) -> None:
     assert [each["id"] for each in seen()["troubles"]] == ["pool-missing"]
 
