@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+
 import typer
 
 from cli import checks, render, schema, topologies
@@ -21,14 +24,24 @@ def pathways() -> None:
     """Pathways on Google Cloud, from a stack file."""
 
 
-app.command("plan")(plan.command)
-app.command("render")(render.command)
-app.command("checks")(checks.command)
-app.command("topologies")(topologies.command)
-app.command("schema")(schema.command)
-app.command("preflight")(preflight.command)
-app.command("status")(status.command)
-app.command("connect")(connect.command)
-app.command("events")(events.command)
-app.command("logs")(logs.command)
-app.command("report")(report.command)
+def _help(command: Callable[..., None]) -> str:
+    """A docstring whose paragraphs are as wide as the reader's terminal, not as the code."""
+    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "plan": plan.command,
+    "render": render.command,
+    "checks": checks.command,
+    "topologies": topologies.command,
+    "schema": schema.command,
+    "preflight": preflight.command,
+    "status": status.command,
+    "connect": connect.command,
+    "events": events.command,
+    "logs": logs.command,
+    "report": report.command,
+}
+for name, command in _COMMANDS.items():
+    app.command(name, help=_help(command))(command)

@@ -29,7 +29,7 @@ class CloudError(Exception):
     @property
     def stops_everything(self) -> bool:
         """Whether the next question would end alike."""
-        return self.kind in ("credentials", "network", "timeout")
+        return self.kind in ("credentials", "network")
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def explain(error: Exception, whom: str) -> CloudError | None:
     if isinstance(error, auth.DefaultCredentialsError):
         return CloudError("credentials", f"There are no credentials to ask {whom} with: {_line(error)}", LOGIN)
     if isinstance(error, auth.TransportError):
-        return _network(whom, error)
+        return _slow(whom) if "timed out" in str(error) else _network(whom, error)
     if isinstance(error, auth.GoogleAuthError):
         return CloudError("credentials", f"The credentials are not accepted any more: {_line(error)}", LOGIN)
     if isinstance(error, api.RetryError):

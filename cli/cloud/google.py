@@ -10,6 +10,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeVar
 
 from cli.cloud.errors import asking
@@ -30,9 +31,9 @@ NAMES = {
     "serviceusage": "Service Usage",
     "storage": "Cloud Storage",
 }
-TIMEOUT_SECONDS = 20.0
+TIMEOUT_SECONDS = 10.0
 PATIENCE_SECONDS = 15.0
-RETRIES = 3
+RETRIES = 2
 
 
 class Google:
@@ -63,6 +64,15 @@ class Google:
 
                 self._credentials, _ = google.auth.default(scopes=SCOPES)
             return self._credentials
+
+    def authorize(self) -> None:
+        """Have an access token that is good for now. Raises CloudError, so that no question waits for one in vain."""
+        from google.auth.transport.requests import Request
+
+        credentials = self.credentials
+        with self._lock, asking("Google's token service"):
+            if not credentials.valid:
+                credentials.refresh(partial(Request(), timeout=self.timeout))
 
     def gke(self, method: str, **arguments: Any) -> Any:
         """Call a method of google-cloud-container's ClusterManagerClient. Raises CloudError."""
@@ -122,13 +132,8 @@ class Google:
         """The access token of a call without TLS, to which gRPC itself adds none."""
         if not os.environ.get(PLAINTEXT_GKE):
             return []
-        from google.auth.transport.requests import Request
-
-        credentials = self.credentials
-        with self._lock:
-            if not credentials.valid:
-                credentials.refresh(Request())
-        return [("authorization", f"Bearer {credentials.token}")]
+        self.authorize()
+        return [("authorization", f"Bearer {self.credentials.token}")]
 
     def _service(self, api: str, version: str) -> Any:
         from google.api_core.client_options import ClientOptions

@@ -35,6 +35,7 @@ def cluster_path(plan: DirectorPlan) -> str:
 def find(google: Google, plan: DirectorPlan) -> Json:
     """The cluster, as the API has it. Raises CloudError, also where it does not exist."""
     path = cluster_path(plan)
+    google.authorize()
     try:
         return google.ask(
             "hypercomputecluster", "v1", lambda service: service.projects().locations().clusters().get(name=path)

@@ -49,6 +49,7 @@ def cluster_path(plan: Plan) -> str:
 
 def find(google: Google, plan: Plan) -> Deployed:
     """The stack's cluster. Raises CloudError, also where it does not exist or has no endpoint."""
+    google.authorize()
     try:
         cluster = google.gke("get_cluster", name=cluster_path(plan))
     except CloudError as error:

@@ -50,6 +50,8 @@ def command(
         stacks.warn(warnings)
         _show(findings)
     counted = Counter(each.severity for each in findings)
+    if counted["unknown"] == len(findings):
+        raise typer.Exit(EXIT_UNREACHABLE)
     if counted["error"] or (strict and (counted["warning"] or counted["unknown"])):
         raise typer.Exit(EXIT_FOUND)
 

@@ -20,7 +20,7 @@ def run(google: Google, plan: AnyPlan, answered: Callable[[str], None] = lambda 
 
     Raises CloudError where nobody can be asked: no credentials, no network.
     """
-    google.credentials  # noqa: B018  once, before every thread asks for them
+    google.authorize()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         futures = {pool.submit(_findings, probe, google, plan): probe for probe in PROBES}
         try:
@@ -37,6 +37,6 @@ def _findings(probe: Probe, google: Google, plan: AnyPlan) -> list[Finding]:
     try:
         return list(probe.body(google, plan))
     except CloudError as error:
-        if error.kind in ("credentials", "network"):
+        if error.stops_everything:
             raise
         return [probe.questions[0].unknown(error.reason, error.fix)]

@@ -82,8 +82,7 @@ def _once(google: Google, plan: Plan | DirectorPlan, as_json: bool) -> None:
         document = {"troubles": [asdict(each) for each in look.troubles], **look.seen}
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
-        console = Console() if Console().is_terminal else Console(width=160)
-        console.print(look.screen)
+        _console().print(look.screen)
     if look.troubles:
         raise typer.Exit(EXIT_TROUBLE)
 
@@ -91,15 +90,31 @@ def _once(google: Google, plan: Plan | DirectorPlan, as_json: bool) -> None:
 def _watch(google: Google, plan: Plan | DirectorPlan, every: float) -> None:
     """Until Ctrl-C. A look that fails is said, and the next one is tried: a network comes back."""
     from rich.live import Live
-    from rich.text import Text
 
+    console = _console()
     try:
-        with Live(Text(f"looking at {plan.settings.stack}"), auto_refresh=False, vertical_overflow="visible") as live:
+        if not console.is_terminal:
             while True:
-                try:
-                    live.update(_look(google, plan).screen, refresh=True)
-                except CloudError as error:
-                    live.update(Text(str(error), "red"), refresh=True)
+                console.print(_seen(google, plan))
+                time.sleep(every)
+        with Live(console=console, screen=True, auto_refresh=False, vertical_overflow="visible") as live:
+            while True:
+                live.update(_seen(google, plan), refresh=True)
                 time.sleep(every)
     except KeyboardInterrupt:
         return
+
+
+def _seen(google: Google, plan: Plan | DirectorPlan) -> RenderableType:
+    """The screen now, or why there is none."""
+    from rich.text import Text
+
+    try:
+        return _look(google, plan).screen
+    except CloudError as error:
+        return Text(str(error), "red")
+
+
+def _console() -> Console:
+    """Where nobody watches the width, nothing is cut."""
+    return Console() if Console().is_terminal else Console(width=160)

@@ -26,12 +26,12 @@ LINES = 400
 
 
 def observe(google: Google, plan: Plan) -> Snapshot:
-    """The stack now. Raises CloudError only where nobody can be asked: no credentials, no network."""
+    """The stack now. Raises CloudError where the cluster cannot be asked for; one that is not there is a finding."""
     snapshot = _planned(plan)
     try:
         deployed = stack.find(google, plan)
     except CloudError as error:
-        if error.kind in ("credentials", "network"):
+        if error.kind != "missing":
             raise
         snapshot.silent.append(Silent("the cluster", error.reason, error.fix))
         return snapshot

@@ -57,7 +57,7 @@ class Director:
 
 
 def observe(google: Google, plan: DirectorPlan) -> Director:
-    """The stack now. Raises CloudError only where nobody can be asked: no credentials, no network."""
+    """The stack now. Raises CloudError where the cluster cannot be asked for; one that is not there is a finding."""
     settings, outputs = plan.settings, director.outputs(plan)
     seen = Director(
         settings.stack,
@@ -70,7 +70,7 @@ def observe(google: Google, plan: DirectorPlan) -> Director:
     try:
         found = login.find(google, plan)
     except CloudError as error:
-        if error.kind in ("credentials", "network"):
+        if error.kind != "missing":
             raise
         seen.silent.append(Silent("the cluster", error.reason, error.fix))
         return seen

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from cli.app import app
+from cli.cloud.google import Google
+from rehearsal.google.tokens import write_key_file
 from tests.unit.dayafter.conftest import Stack, Surroundings
 
 
@@ -71,11 +74,33 @@ def test_revoked_credentials_are_a_sentence(cloud: Surroundings) -> None:
 
 
 def test_an_unreachable_google_is_a_sentence(cloud: Surroundings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Google.__init__, "__defaults__", (10, 0.5, 0))
     # Port 1 of loopback: nobody listens there.
     monkeypatch.setenv("CLOUDSDK_API_ENDPOINT_OVERRIDES_SERVICEUSAGE", "http://127.0.0.1:1/")
     done = preflight("-s", "gke-v6e")
     assert done.exit_code == 3
     assert "Service Usage cannot be reached" in done.stderr and "HTTPS_PROXY" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["preflight", "status", "logs", "events", "connect"])
+def test_a_token_service_that_does_not_answer_is_one_sentence(
+    cloud: Surroundings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str
+) -> None:
+    monkeypatch.setattr(Google.__init__, "__defaults__", (0.3, 0.3, 0))
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        write_key_file(tmp_path / "key.json", f"http://127.0.0.1:{mute.getsockname()[1]}")
+        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "key.json"))
+        done = CliRunner().invoke(app, [command, "-s", "gke-v6e"], prog_name="pathways")
+    assert done.exit_code == 3, done.output
+    assert done.stderr.startswith("error: Google's token service did not answer in time.\n  fix: try again")
+
+
+def test_where_nothing_could_be_asked_it_ends_with_3(cloud: Surroundings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Google.__init__, "__defaults__", (10, 0.5, 0))
+    cloud.fault("unavailable")
+    done = preflight("-s", "gke-v6e", "--json")
+    assert done.exit_code == 3
+    assert {each["severity"] for each in json.loads(done.stdout)["findings"]} == {"unknown"}
 
 
 def test_a_faulty_stack_file_ends_with_2_before_anybody_is_asked(stack: Stack) -> None:

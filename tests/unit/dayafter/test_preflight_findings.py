@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -276,6 +277,16 @@ def test_what_could_not_be_asked_is_said_and_the_rest_is_asked_all_the_same(clou
     finding = the(ask(), "gke-version-offered", "unknown")
     assert finding.evidence == "GKE is not enabled in the project."
     assert finding.fix == "gcloud services enable container.googleapis.com"
+
+
+def test_an_api_that_does_not_answer_is_an_open_question_and_the_rest_is_asked_all_the_same(
+    cloud: Surroundings, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        monkeypatch.setenv("CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE", f"http://127.0.0.1:{mute.getsockname()[1]}/")
+        found = ask(by=Google(timeout=0.5, patience=0.5, retries=0))
+    assert the(found, "zone-up", "unknown").evidence == "Compute Engine did not answer in time."
+    the(found, "gke-version-offered", "ok")
 
 
 def test_every_question_has_an_answer_somewhere_in_these_tests() -> None:

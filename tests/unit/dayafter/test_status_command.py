@@ -113,6 +113,13 @@ def test_what_could_not_be_seen_is_listed_and_the_rest_is_shown(deployed: Surrou
     assert "could not be seen" in status("-s", "gke-v6e").stdout
 
 
+def test_a_cluster_that_may_not_be_looked_at_is_no_stack_that_is_well(deployed: Surroundings) -> None:
+    deployed.fault("api-disabled")
+    done = status("-s", "gke-v6e")
+    assert done.exit_code == 3 and done.stdout == ""
+    assert "fix: gcloud services enable container.googleapis.com" in done.stderr
+
+
 def test_without_a_network_nothing_is_looked_at(cloud: Surroundings, monkeypatch: pytest.MonkeyPatch) -> None:
     # Port 1 of loopback: nobody listens there.
     monkeypatch.delenv("PATHWAYS_GRPC_ENDPOINT_CONTAINER")
