@@ -5,6 +5,7 @@ from __future__ import annotations
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from pathways.names import CONTROLLER_NAMESPACES
 from pathways.plan import Plan
 
 
@@ -21,7 +22,7 @@ class Controller(pulumi.ComponentResource):
     ) -> None:
         super().__init__("pathways:gke:Controller", f"{name}-controller", None, opts)
         child = pulumi.ResourceOptions(parent=self, provider=provider)
-        namespace_name = f"{name}-system"
+        namespace_name = CONTROLLER_NAMESPACES[name]
         namespace = kubernetes.core.v1.Namespace(namespace_name, metadata={"name": namespace_name}, opts=child)
         self.chart = kubernetes.helm.v4.Chart(
             name,

@@ -14,6 +14,7 @@ from components.node_pools import HeadPool, TpuSlices
 from components.pathways_on_gke import PathwaysOnGke
 from components.scratch_bucket import ScratchBucket
 from components.services import Services
+from components.workspace import Workspace
 from pathways import endpoints, summary
 from pathways.plan import SERVICES, Plan
 
@@ -31,8 +32,9 @@ def build(plan: Plan) -> dict[str, Any]:
     head = HeadPool("head", plan, gke.id, identity.email, ready_nodes)
     second = network.second if network else None
     slices = TpuSlices("slices", plan, gke.id, identity.email, second, ready_nodes)
-    installed = controllers.install(plan, gke.provider, after=[head])
-    after_all = pulumi.ResourceOptions(depends_on=[head, slices, *installed])
+    workspace = [Workspace("workspace", plan, gke.provider)] if plan.workspace else []
+    installed = controllers.install(plan, gke.provider, after=[head, *workspace])
+    after_all = pulumi.ResourceOptions(depends_on=[head, slices, *workspace, *installed])
     pathways = PathwaysOnGke("pathways", plan, gke.provider, after_all)
     outputs = {**summary.outputs(plan), "kubeconfig": gke.kubeconfig}
     if pathways.load_balancer:

@@ -13,9 +13,9 @@ ANY_CLIENT = Client()
 
 
 def of(plan: Plan) -> list[Mapping[str, Any]]:
-    """What `pulumi up` creates in the cluster beside the controllers: queues, the JobSet, and the way to its proxy."""
+    """What `pulumi up` creates in the cluster beside the controllers, from the namespace to the way to the proxy."""
     reach = [plan.proxy_policy, plan.proxy_service]
-    return [*plan.queues, plan.job_set, *(manifest for manifest in reach if manifest is not None)]
+    return [*plan.workspace, *plan.queues, plan.job_set, *(manifest for manifest in reach if manifest is not None)]
 
 
 def of_client(plan: Plan, client: Client = ANY_CLIENT) -> list[Mapping[str, Any]]:

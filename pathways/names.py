@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 HEAD_JOB = "pathways-head"
 WORKER_JOB = "worker"
 HEAD_POOL = "cpu-np"
+# Where the controllers live, by chart.
+CONTROLLER_NAMESPACES = {"jobset": "jobset-system", "kueue": "kueue-system"}
 
 # Longest value of a Kubernetes label; the JobSet coordinator address is one.
 LABEL_LIMIT = 63

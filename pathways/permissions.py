@@ -24,6 +24,7 @@ _IN_THE_CLUSTER = (
     "container.clusterRoleBindings.create",
     "container.customResourceDefinitions.create",
     "container.deployments.create",
+    "container.namespaces.create",
     "container.thirdPartyObjects.create",
 )
 _IDENTITY = (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pathways import checks, endpoints, jobset, kueue, names, node_pools, reach, scratch
+from pathways import checks, endpoints, jobset, kueue, names, node_pools, reach, scratch, workspace
 from pathways.endpoints import Endpoints
 from pathways.names import Names
 from pathways.node_pools import NodePool, TpuPool
@@ -40,6 +40,7 @@ class Plan:
     tpu_pools: tuple[TpuPool, ...]
     scratch: ScratchBucket
     endpoints: Endpoints
+    workspace: tuple[Mapping[str, Any], ...]
     job_set: Mapping[str, Any]
     queues: tuple[Mapping[str, Any], ...]
     proxy_service: Mapping[str, Any] | None
@@ -58,6 +59,7 @@ def make(settings: Settings) -> Plan:
         tpu_pools=node_pools.tpu_pools(settings, shape),
         scratch=bucket,
         endpoints=endpoints.of(settings),
+        workspace=tuple(workspace.manifests(settings)),
         job_set=jobset.manifest(settings, shape, bucket.uri),
         queues=tuple(kueue.manifests(settings, shape)) if settings.kueue.enabled else (),
         proxy_service=reach.service(settings),

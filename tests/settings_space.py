@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pathways import tpu
 from pathways.settings import Settings
+from pathways.workspace import PRIORITIES
 
 Config = dict[str, Any]
 
@@ -100,7 +101,7 @@ def _workloads() -> st.SearchStrategy[Config]:
         "subdomain": _WORD,
         "maxRestarts": st.integers(0, 2**31 - 1),
         "terminationGraceSeconds": st.integers(0, 3600),
-        "priorityClass": _WORD,
+        "priorityClass": st.sampled_from([*PRIORITIES, "theirs"]),
         "ttlSeconds": st.integers(0, 10**6),
         "suspend": st.booleans(),
         "serviceAccount": _WORD,

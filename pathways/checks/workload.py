@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pathways import containers, names
+from pathways import containers, names, workspace
 from pathways.checks.paths import COUNT, SHAPE
 from pathways.checks.registry import Finding, gke_check, shape_of
 from pathways.settings import Settings
@@ -146,6 +146,28 @@ def _mounts(settings: Settings) -> Iterator[Finding]:
             "pathways:workload.serviceAccount",
             "mounted buckets are read as the pods' Kubernetes service account, and none is named",
             "add serviceAccount: NAME and grant it access to the buckets",
+        )
+
+
+@gke_check("workload-namespace", "pathways:workload.namespace")
+def _namespace(settings: Settings) -> Iterator[Finding]:
+    """The namespace is not one that Kubernetes, GKE or a controller keeps for itself."""
+    namespace = settings.workload.namespace
+    if namespace.startswith(("kube-", "gke-", "gmp-")) or namespace in names.CONTROLLER_NAMESPACES.values():
+        yield Finding(
+            "pathways:workload.namespace", f"{namespace} is the cluster's own", "write another word, or default"
+        )
+
+
+@gke_check("priority-class", "pathways:workload.priorityClass", "pathways:cluster.existing")
+def _priority_class(settings: Settings) -> Iterator[Finding]:
+    """In a new cluster the pods' priority class is one that the stack creates there."""
+    named = settings.workload.priority_class
+    if named and not settings.cluster.existing and named not in workspace.PRIORITIES:
+        yield Finding(
+            "pathways:workload.priorityClass",
+            f"nobody has made a priority class {named} in a new cluster, so no pod would start",
+            f"write one of {', '.join(workspace.PRIORITIES)}, or leave it out",
         )
 
 

@@ -10,6 +10,7 @@ from pathways.settings.base import BucketName, Cidr, DnsLabel, Mount, Section
 from pathways.settings.runtime import EnvVar
 
 INT32_MAX = 2**31 - 1
+MADE = "created with a new cluster, expected in an existing one"
 
 
 class Elastic(Section):
@@ -42,7 +43,7 @@ class Workload(Section):
         "service: resource manager and workers stay, and each client brings its own proxy.",
     )
     name: DnsLabel = Field(default="pathways", description="Name of the JobSet.")
-    namespace: DnsLabel = "default"
+    namespace: DnsLabel = Field(default="default", description=f"Kubernetes namespace of the JobSet; {MADE}.")
     image: str | None = Field(default=None, description="Batch: image of the JAX client.")
     command: list[str] = Field(default_factory=list, description="Batch: command of the JAX client.")
     args: list[str] = Field(default_factory=list)
@@ -53,10 +54,12 @@ class Workload(Section):
     elastic: Elastic | None = Field(default=None, description="Go on while slices are lost and come back.")
     exit_codes: ExitCodes | None = None
     termination_grace_seconds: int = Field(default=30, ge=0, le=3600)
-    priority_class: DnsLabel | None = Field(default=None, description="Kubernetes PriorityClass of the pods.")
+    priority_class: DnsLabel | None = Field(default=None, description=f"Kubernetes PriorityClass of the pods; {MADE}.")
     ttl_seconds: int | None = Field(default=None, ge=0, le=INT32_MAX, description="Deletes a finished JobSet after.")
     suspend: bool = Field(default=False, description="Create the JobSet, but start nothing.")
-    service_account: DnsLabel | None = Field(default=None, description="Kubernetes service account of the pods.")
+    service_account: DnsLabel | None = Field(
+        default=None, description=f"Kubernetes service account of the pods; {MADE}."
+    )
     mounts: list[BucketMount] = Field(default_factory=list)
     subdomain: DnsLabel | None = Field(
         default=None, description="Short name of the headless service; default: the JobSet's name."

@@ -77,10 +77,12 @@ class Rehearsal:
     def session(self) -> Session:
         return Session(self.home, Tools.locate())
 
-    def pods(self, project: str = "example-ml", job_set: str = "pathways") -> list[view.Pod]:
+    def pods(
+        self, project: str = "example-ml", job_set: str = "pathways", namespace: str = "default"
+    ) -> list[view.Pod]:
         session = self.session()
         [cluster] = view.clusters(session, project)
-        return view.pods(view.api(session, cluster), "default", job_set)
+        return view.pods(view.api(session, cluster), namespace, job_set)
 
     def _argv(self, arguments: tuple[str, ...]) -> list[str]:
         return [sys.executable, "-m", "rehearsal", *arguments]

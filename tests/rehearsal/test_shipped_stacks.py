@@ -28,10 +28,12 @@ def _expected(stack: str) -> plan.Plan:
     return plan.make(settings)
 
 
-def _slices(rehearsal: Rehearsal, project: str, job_set: str) -> dict[str, Counter[str]]:
+def _slices(
+    rehearsal: Rehearsal, project: str = "example-ml", job_set: str = "pathways", namespace: str = "default"
+) -> dict[str, Counter[str]]:
     """Running workers by the node pool they are on, per slice; the head's pods are checked on the way."""
     slices: dict[str, Counter[str]] = {}
-    for pod in rehearsal.pods(project, job_set):
+    for pod in rehearsal.pods(project, job_set, namespace):
         assert pod.phase == "Running", pod
         if pod.job == names.HEAD_JOB:
             assert pod.pool == names.HEAD_POOL
@@ -48,7 +50,8 @@ def test_a_shipped_stack_runs_one_slice_per_pool_does_not_change_by_itself_and_g
     if expected.settings.kueue.enabled and Tools.locate().missing(["kueue"]):
         pytest.skip("kueue is not built: python -m rehearsal.tools kueue")
     rehearsal.run("up", stack)
-    slices = _slices(rehearsal, expected.settings.project, expected.settings.workload.name)
+    workload = expected.settings.workload
+    slices = _slices(rehearsal, expected.settings.project, workload.name, workload.namespace)
     assert sorted(slices.values(), key=str) == [Counter({pool.name: pool.nodes}) for pool in expected.tpu_pools]
     again = rehearsal.run("up", stack)
     assert re.search(r"\d+ unchanged", again) and not re.search(CHANGES, again), again
@@ -64,7 +67,7 @@ def test_queued_slices_get_their_nodes_when_kueue_asks_for_them(fresh_rehearsal:
     capacity = {"type": "flexStart", "queued": True}
     queued = rehearsal.stack("gke-v6e", slices={"capacity": capacity}, kueue={"enabled": True})
     rehearsal.run("up", queued)
-    slices = _slices(rehearsal, "example-ml", "pathways")
+    slices = _slices(rehearsal)
     assert sorted(slices.values(), key=str) == [{"tpu-np-0": 4}, {"tpu-np-1": 4}]
     again = rehearsal.run("up", queued)
     assert re.search(r"\d+ unchanged", again) and not re.search(CHANGES, again), again
@@ -74,7 +77,7 @@ def test_flex_start_slices_get_their_nodes_when_pods_wait_for_them(fresh_rehears
     rehearsal = fresh_rehearsal()
     flexible = rehearsal.stack("gke-v6e", slices={"capacity": {"type": "flexStart"}})
     rehearsal.run("up", flexible)
-    slices = _slices(rehearsal, "example-ml", "pathways")
+    slices = _slices(rehearsal)
     assert sorted(slices.values(), key=str) == [{"tpu-np-0": 4}, {"tpu-np-1": 4}]
     again = rehearsal.run("up", flexible)
     assert re.search(r"\d+ unchanged", again) and not re.search(CHANGES, again), again

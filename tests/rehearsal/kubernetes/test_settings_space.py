@@ -37,6 +37,9 @@ pytestmark = pytest.mark.skipif(
     bool(Tools.locate().missing(PROGRAMS)), reason="the Go programs are not built: make tools"
 )
 COLLECTIONS = {
+    "Namespace": "/api/v1/namespaces",
+    "ServiceAccount": "/api/v1/namespaces/{}/serviceaccounts",
+    "PriorityClass": "/apis/scheduling.k8s.io/v1/priorityclasses",
     "Job": "/apis/batch/v1/namespaces/{}/jobs",
     "JobSet": "/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets",
     "NetworkPolicy": "/apis/networking.k8s.io/v1/namespaces/{}/networkpolicies",
@@ -146,13 +149,8 @@ def runs(made: Plan, cluster: OneCluster, folder: Path, clients: Sequence[Mappin
     """Make the stack's nodes through Google's double, its JobSet and clients' Jobs, and see where the pods run."""
     api = cluster.api
     namespace = ensure_namespace(api, made)
-    workload = made.settings.workload
-    if workload.service_account:
-        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": workload.service_account}}
-        api.create(f"/api/v1/namespaces/{namespace}/serviceaccounts", account)
-    if workload.priority_class:
-        priority = {"kind": "PriorityClass", "metadata": {"name": workload.priority_class}, "value": 100}
-        api.create("/apis/scheduling.k8s.io/v1/priorityclasses", priority)
+    for manifest in made.workspace:
+        api.create(collection(manifest), dict(manifest))
     with serve(folder, cluster) as (_, url):
         whole = program.run(made, Google(url, timeout=120))
     try:
@@ -208,7 +206,7 @@ def pods_of(namespace: str) -> str:
 
 
 def collection(manifest: Mapping[str, Any]) -> str:
-    return COLLECTIONS[manifest["kind"]].format(manifest["metadata"]["namespace"])
+    return COLLECTIONS[manifest["kind"]].format(manifest["metadata"].get("namespace"))
 
 
 def ensure_namespace(api: Api, made: Plan) -> str:

@@ -22,9 +22,10 @@ def manifests(*arguments: str) -> list[dict[str, Any]]:
     return list(yaml.safe_load_all(result.stdout))
 
 
-def test_queues_come_before_the_job_set_that_waits_in_them() -> None:
+def test_the_namespace_and_the_queues_come_before_the_job_set_that_waits_in_them() -> None:
     kinds = [manifest["kind"] for manifest in manifests("-s", "gke-tpu7x-production")]
-    assert kinds == ["ResourceFlavor", "ResourceFlavor", "ClusterQueue", "LocalQueue", "JobSet"]
+    assert kinds[:3] == ["Namespace", "ServiceAccount", "PriorityClass"]
+    assert kinds[3:] == ["ResourceFlavor", "ResourceFlavor", "ClusterQueue", "LocalQueue", "JobSet"]
 
 
 def test_the_way_to_the_proxy_is_rendered_where_the_stack_asks_for_one() -> None:

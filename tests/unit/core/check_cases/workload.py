@@ -104,4 +104,23 @@ CASES: list[Case] = [
         "pathways:workload.suspend",
         {"pathways:workload": {"suspend": True}},
     ),
+    (
+        "workload-namespace",
+        {"pathways:workload": {"namespace": "kube-system"}},
+        "pathways:workload.namespace",
+        {"pathways:workload": {"namespace": "training"}},
+    ),
+    ("workload-namespace", {"pathways:workload": {"namespace": "kueue-system"}}, "pathways:workload.namespace", {}),
+    (
+        "priority-class",
+        {"pathways:workload": {"priorityClass": "mine"}},
+        "pathways:workload.priorityClass",
+        {"pathways:workload": {"priorityClass": "high"}},
+    ),
+    (
+        "priority-class",
+        {"pathways:workload": {"priorityClass": "mine"}},
+        "pathways:workload.priorityClass",
+        {"pathways:workload": {"priorityClass": "mine"}, "pathways:cluster": {"existing": "shared"}},
+    ),
 ]
