@@ -117,6 +117,7 @@ def _pool(pool: NodePool) -> Data:
             "flexStart": _camel(asdict(pool.flex_start)) if pool.flex_start else None,
             "protected": pool.protected,
             "secondNetwork": pool.second_network,
+            "dranet": pool.dranet,
         }
     return data
 

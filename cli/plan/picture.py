@@ -143,6 +143,7 @@ def _traits(plan: Plan) -> list[str]:
         (pool.autoscaled, "scaled to none or all"),
         (pool.protected, "protected"),
         (pool.second_network, "second network"),
+        (pool.dranet, "DRANET"),
         (plan.settings.runtime.colocated_python is not None, f"colocated Python on :{endpoints.SIDECAR_PORT}"),
         (elastic is not None, f"{elastic.slices if elastic else 0} may be lost"),
     ]

@@ -106,6 +106,8 @@ def _how(pool: Data) -> Iterable[str]:
         yield "protected"
     if pool.get("secondNetwork"):
         yield "second network card"
+    if pool.get("dranet"):
+        yield "DRANET"
 
 
 def _containers(data: Data) -> RenderableType:
