@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pathways import endpoints, images, volumes
+from pathways import endpoints, images, labels, volumes
 from pathways.settings import ColocatedPython, EnvVar, Settings
 from pathways.topology import SliceShape
 
@@ -17,7 +17,13 @@ Container = dict[str, Any]
 
 # jaxlib's client speaks to a server without TLS only where this is true; Google's page does not set it in pods.
 INSECURE_VARIABLE = "IFRT_PROXY_USE_INSECURE_GRPC_CREDENTIALS"
-COORDINATOR_LABEL = "jobset.sigs.k8s.io/coordinator"
+# What a worker is told unless the stack file says otherwise.
+WORKER_DEFAULTS = {
+    "TPU_MIN_LOG_LEVEL": "0",
+    "TF_CPP_MIN_LOG_LEVEL": "0",
+    "XCLOUD_ENVIRONMENT": "GCP",
+    "MEGASCALE_GRPC_ENABLE_XOR_TRACER": "false",
+}
 SHARED_MEMORY_VARIABLE = {
     "name": "CLOUD_PATHWAYS_SIDECAR_SHM_DIRECTORY",
     "value": volumes.SHARED_MEMORY_MOUNT["mountPath"],
@@ -59,15 +65,7 @@ def resource_manager(settings: Settings, shape: SliceShape, scratch: str) -> Con
         "name": "pathways-rm",
         "image": images.server(settings.runtime),
         "imagePullPolicy": "Always",
-        "env": environment(
-            [
-                _annotation("REPLICATED_JOB_NAME", "jobset.sigs.k8s.io/replicatedjob-name"),
-                _annotation("JOBSET_NAME", "jobset.sigs.k8s.io/jobset-name"),
-                _label("HOST_ADDRESS", COORDINATOR_LABEL),
-                _value("TPU_SKIP_MDS_QUERY", "true"),
-            ],
-            settings.runtime.resource_manager.env,
-        ),
+        "env": environment(derived_variables(settings)["resourceManager"], settings.runtime.resource_manager.env),
         "args": [
             f"--server_port={endpoints.RESOURCE_MANAGER_PORT}",
             "--node_type=resource_manager",
@@ -88,7 +86,7 @@ def proxy(settings: Settings, scratch: str) -> Container:
         "name": "pathways-proxy",
         "image": images.proxy_server(settings.runtime),
         "imagePullPolicy": "Always",
-        "env": environment([_label("PATHWAYS_HEAD", COORDINATOR_LABEL)], settings.runtime.proxy.env),
+        "env": environment(derived_variables(settings)["proxy"], settings.runtime.proxy.env),
         "args": proxy_arguments(settings, scratch, "$(PATHWAYS_HEAD)"),
         "ports": _ports(endpoints.PROXY_PORT),
         "resources": PROXY_LIMITS.resources(),
@@ -116,20 +114,7 @@ def worker(settings: Settings, shape: SliceShape, scratch: str) -> Container:
         "image": images.server(settings.runtime),
         "imagePullPolicy": "Always",
         "env": environment(
-            [
-                _value("TPU_MIN_LOG_LEVEL", "0"),
-                _value("TF_CPP_MIN_LOG_LEVEL", "0"),
-                _value("XCLOUD_ENVIRONMENT", "GCP"),
-                _value("MEGASCALE_GRPC_ENABLE_XOR_TRACER", "false"),
-                _label("MEGASCALE_NUM_SLICES", "jobset.sigs.k8s.io/replicatedjob-replicas"),
-                _annotation("JOBSET_NAME", "jobset.sigs.k8s.io/jobset-name"),
-                _annotation("REPLICATED_JOB_NAME", "jobset.sigs.k8s.io/replicatedjob-name"),
-                _label("MEGASCALE_SLICE_ID", "jobset.sigs.k8s.io/job-index"),
-                # Kubernetes expands $(VAR) only for variables earlier in the list.
-                _label("PATHWAYS_HEAD", COORDINATOR_LABEL),
-                _value("MEGASCALE_COORDINATOR_ADDRESS", "$(PATHWAYS_HEAD)"),
-                *([SHARED_MEMORY_VARIABLE] if settings.runtime.colocated_python else []),
-            ],
+            [*(_value(name, value) for name, value in WORKER_DEFAULTS.items()), *derived_variables(settings)["worker"]],
             settings.runtime.worker.env,
         ),
         "args": [
@@ -142,7 +127,7 @@ def worker(settings: Settings, shape: SliceShape, scratch: str) -> Container:
             *settings.runtime.worker.args,
         ],
         "ports": _ports(endpoints.WORKER_PORT),
-        "resources": {"limits": {"google.com/tpu": str(shape.chips_per_vm)}},
+        "resources": {"limits": {labels.TPU: str(shape.chips_per_vm)}},
         "volumeMounts": volumes.worker_mounts(settings),
     }
 
@@ -176,7 +161,7 @@ def client(settings: Settings) -> Container:
         **({"args": list(workload.args)} if workload.args else {}),
         "env": environment(
             [
-                _label("PATHWAYS_HEAD", COORDINATOR_LABEL),
+                _label("PATHWAYS_HEAD", labels.COORDINATOR),
                 *(_value(name, value) for name, value in client_variables("$(PATHWAYS_HEAD)").items()),
             ],
             workload.env,
@@ -192,6 +177,32 @@ def client_variables(head: str, port: int = endpoints.PROXY_PORT) -> dict[str, s
         "JAX_PLATFORMS": "proxy",
         "XCLOUD_ENVIRONMENT": "GCP",
         "JAX_BACKEND_TARGET": f"grpc://{head}:{port}",
+    }
+
+
+def derived_variables(settings: Settings) -> dict[str, list[dict[str, Any]]]:
+    """Variables by server that say what the stack derives, so that the stack file may not set them."""
+    job_set = _annotation("JOBSET_NAME", labels.JOB_SET)
+    job = _annotation("REPLICATED_JOB_NAME", labels.REPLICATED_JOB)
+    head = _label("PATHWAYS_HEAD", labels.COORDINATOR)
+    return {
+        "resourceManager": [
+            job,
+            job_set,
+            _label("HOST_ADDRESS", labels.COORDINATOR),
+            _value("TPU_SKIP_MDS_QUERY", "true"),
+        ],
+        "proxy": [head],
+        "worker": [
+            _label("MEGASCALE_NUM_SLICES", labels.REPLICAS),
+            job_set,
+            job,
+            _label("MEGASCALE_SLICE_ID", labels.JOB_INDEX),
+            # Kubernetes expands $(VAR) only for variables earlier in the list.
+            head,
+            _value("MEGASCALE_COORDINATOR_ADDRESS", "$(PATHWAYS_HEAD)"),
+            *([SHARED_MEMORY_VARIABLE] if settings.runtime.colocated_python else []),
+        ],
     }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pathways import containers, kueue, names, volumes
+from pathways import containers, kueue, labels, names, volumes
 from pathways.settings import Settings
 from pathways.topology import SliceShape
 
@@ -73,7 +73,7 @@ def _head(settings: Settings, shape: SliceShape, scratch: str) -> dict[str, Any]
     else:
         inside = {"containers": servers}
     pod = {
-        "nodeSelector": {"cloud.google.com/gke-nodepool": names.HEAD_POOL},
+        "nodeSelector": labels.of_head_nodes(),
         "restartPolicy": "Never",
         **_common(settings),
         "volumes": volumes.head_volumes(settings),
@@ -86,11 +86,8 @@ def _head(settings: Settings, shape: SliceShape, scratch: str) -> dict[str, Any]
 def _workers(settings: Settings, shape: SliceShape, scratch: str) -> dict[str, Any]:
     elastic, python = settings.workload.elastic, settings.runtime.colocated_python
     pod = {
-        "nodeSelector": {
-            "cloud.google.com/gke-tpu-accelerator": shape.generation.gke_label,
-            "cloud.google.com/gke-tpu-topology": str(shape.topology),
-        },
-        "tolerations": [{"key": "google.com/tpu", "operator": "Exists"}],
+        "nodeSelector": labels.of_slice_nodes(shape),
+        "tolerations": [{"key": labels.TPU, "operator": "Exists"}],
         "restartPolicy": "OnFailure",
         "terminationGracePeriodSeconds": settings.workload.termination_grace_seconds,
         **_common(settings),
@@ -102,7 +99,7 @@ def _workers(settings: Settings, shape: SliceShape, scratch: str) -> dict[str, A
         names.WORKER_JOB,
         settings.slices.count,
         shape.vms,
-        "cloud.google.com/gke-nodepool",
+        labels.NODE_POOL,
         {"backoffLimit": (elastic.max_slice_restarts if elastic else RETRIES_PER_VM) * shape.vms},
         pod,
         bool(settings.workload.mounts),

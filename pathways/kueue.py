@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pathways import containers, names
+from pathways import containers, labels
 from pathways.machines import cpu_machine
 from pathways.settings import Settings
 from pathways.topology import SliceShape
@@ -35,13 +35,10 @@ def manifests(settings: Settings, shape: SliceShape) -> list[dict[str, Any]]:
         *(_provisioning() if settings.slices.capacity.queued else []),
         _flavor(
             TPU_FLAVOR,
-            {
-                "cloud.google.com/gke-tpu-accelerator": shape.generation.gke_label,
-                "cloud.google.com/gke-tpu-topology": str(shape.topology),
-            },
-            tolerations=[{"key": "google.com/tpu", "operator": "Exists", "effect": "NoSchedule"}],
+            labels.of_slice_nodes(shape),
+            tolerations=[{"key": labels.TPU, "operator": "Exists", "effect": "NoSchedule"}],
         ),
-        _flavor(HEAD_FLAVOR, {"cloud.google.com/gke-nodepool": names.HEAD_POOL}, tolerations=[]),
+        _flavor(HEAD_FLAVOR, labels.of_head_nodes(), tolerations=[]),
         {
             "apiVersion": API_VERSION,
             "kind": "ClusterQueue",
@@ -52,7 +49,7 @@ def manifests(settings: Settings, shape: SliceShape) -> list[dict[str, Any]]:
                 **_strategy(settings),
                 "resourceGroups": [
                     {
-                        "coveredResources": ["google.com/tpu", "cpu", "memory"],
+                        "coveredResources": [labels.TPU, "cpu", "memory"],
                         "flavors": [
                             # First, so that the head, which asks for no chips, does not take the TPU nodes' flavor.
                             _quota(HEAD_FLAVOR, 0, heads * head_cpus, head_memory),
@@ -86,7 +83,7 @@ def _provisioning() -> list[dict[str, Any]]:
             "apiVersion": API_VERSION,
             "kind": "ProvisioningRequestConfig",
             "metadata": {"name": QUEUED_CHECK},
-            "spec": {"provisioningClassName": PROVISIONING_CLASS, "managedResources": ["google.com/tpu"]},
+            "spec": {"provisioningClassName": PROVISIONING_CLASS, "managedResources": [labels.TPU]},
         },
         {
             "apiVersion": API_VERSION,
@@ -97,12 +94,12 @@ def _provisioning() -> list[dict[str, Any]]:
     ]
 
 
-def _flavor(name: str, labels: dict[str, str], tolerations: list[dict[str, str]]) -> dict[str, Any]:
+def _flavor(name: str, nodes: dict[str, str], tolerations: list[dict[str, str]]) -> dict[str, Any]:
     return {
         "apiVersion": API_VERSION,
         "kind": "ResourceFlavor",
         "metadata": {"name": name},
-        "spec": {"nodeLabels": labels, **({"tolerations": tolerations} if tolerations else {})},
+        "spec": {"nodeLabels": nodes, **({"tolerations": tolerations} if tolerations else {})},
     }
 
 
@@ -110,7 +107,7 @@ def _quota(flavor: str, chips: int, cpus: int, memory: str) -> dict[str, Any]:
     return {
         "name": flavor,
         "resources": [
-            {"name": "google.com/tpu", "nominalQuota": _canonical(chips)},
+            {"name": labels.TPU, "nominalQuota": _canonical(chips)},
             {"name": "cpu", "nominalQuota": _canonical(cpus)},
             {"name": "memory", "nominalQuota": memory},
         ],

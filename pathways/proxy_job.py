@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pathways import containers, endpoints, images, names
+from pathways import containers, endpoints, images, labels, names
 from pathways.settings import Settings
 from pathways.topology import SliceShape
 
@@ -42,7 +42,7 @@ def manifest(settings: Settings, shape: SliceShape, scratch: str, client: Client
             "template": {
                 "metadata": {"labels": {"app.kubernetes.io/name": "pathways-proxy"}},
                 "spec": {
-                    "nodeSelector": {"cloud.google.com/gke-nodepool": names.HEAD_POOL},
+                    "nodeSelector": labels.of_head_nodes(),
                     "restartPolicy": "Never",
                     "hostNetwork": True,
                     "dnsPolicy": "ClusterFirstWithHostNet",

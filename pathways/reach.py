@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pathways import endpoints, names
+from pathways import endpoints, labels, names
 from pathways.settings import Settings
 
 
@@ -67,6 +67,6 @@ def _metadata(settings: Settings) -> dict[str, str]:
 
 def _head_labels(settings: Settings) -> dict[str, str]:
     return {
-        "jobset.sigs.k8s.io/jobset-name": settings.workload.name,
-        "jobset.sigs.k8s.io/replicatedjob-name": names.HEAD_JOB,
+        labels.JOB_SET: settings.workload.name,
+        labels.REPLICATED_JOB: names.HEAD_JOB,
     }

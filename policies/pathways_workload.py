@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pathways import images
+from pathways import images, labels
 from pathways.catalogue import MachineType
 from pathways.inventory import NODE_POOL
 from pathways.workloads import Container, port_of
@@ -168,7 +168,7 @@ def _taken_twice(stack: Stack) -> Iterator[tuple[Resource, str]]:
 def _selectors(stack: Stack, pools: set[str]) -> Iterator[tuple[Resource, str]]:
     topologies = {kind.partition(":")[2] for kind in pools}
     for resource, container in stack.containers:
-        topology = container.pod.node_selector.get("cloud.google.com/gke-tpu-topology")
+        topology = container.pod.node_selector.get(labels.TOPOLOGY)
         if container.role == "worker" and isinstance(topology, str) and topology not in topologies:
             yield resource, f"{container.name} wants nodes of topology {topology}, the pools have {_listed(topologies)}"
 

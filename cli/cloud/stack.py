@@ -8,11 +8,9 @@ from typing import Any
 from cli.cloud.errors import CloudError
 from cli.cloud.google import Google
 from cli.cloud.kubernetes import Kubernetes, of_cluster
+from pathways.labels import JOB_INDEX, JOB_SET, REPLICATED_JOB
 from pathways.plan import Plan
 
-JOB_SET = "jobset.sigs.k8s.io/jobset-name"
-REPLICATED_JOB = "jobset.sigs.k8s.io/replicatedjob-name"
-JOB_INDEX = "jobset.sigs.k8s.io/job-index"
 POD_INDEX = "batch.kubernetes.io/job-completion-index"
 
 

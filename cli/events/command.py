@@ -14,14 +14,13 @@ from rich.text import Text
 
 from cli import progress, stacks
 from cli.cloud.errors import EXIT_UNREACHABLE, CloudError
-from pathways import names
+from pathways import labels, names
 from pathways.director.plan import DirectorPlan
 
 if TYPE_CHECKING:
     from cli.cloud.stack import Deployed
 
 Json = dict[str, Any]
-POOL_LABEL = "cloud.google.com/gke-nodepool"
 _KINDS = ("JobSet", "Job", "Pod", "Workload", "Service")
 
 
@@ -65,7 +64,7 @@ def command(
 def read(deployed: Deployed) -> list[Event]:
     """Events of the stack in order of time. Raises CloudError."""
     nodes = {
-        node["metadata"]["name"]: node["metadata"].get("labels", {}).get(POOL_LABEL, "")
+        node["metadata"]["name"]: node["metadata"].get("labels", {}).get(labels.NODE_POOL, "")
         for node in deployed.kubernetes.items("/api/v1/nodes")
     }
     pools = {pool.name: index for index, pool in enumerate(deployed.plan.tpu_pools)}

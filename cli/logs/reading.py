@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cli.cloud.errors import CloudError
-from cli.cloud.stack import JOB_INDEX, JOB_SET, POD_INDEX, REPLICATED_JOB, Deployed, place
+from cli.cloud.stack import POD_INDEX, Deployed, place
 from cli.logs.lines import COMPONENTS, Line, component_of, line, merged
 from pathways import names
+from pathways.labels import JOB_INDEX, JOB_SET, REPLICATED_JOB
 
 Json = dict[str, Any]
 AT_ONCE = 16

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from cli.report.model import Change, Preview, Resource
-from pathways import inventory, workloads
+from pathways import inventory, labels, workloads
 from pathways.geometry import count
 
 Kind = Literal["slices", "restart", "data", "cluster", "refused"]
@@ -68,7 +68,7 @@ def context(preview: Preview) -> Context:
         for container in workloads.containers(resource.type, resource.inputs):
             runs = runs or container.role != "client"
             if container.role in ("resource_manager", "proxy"):
-                pools.add(str(container.pod.node_selector.get("cloud.google.com/gke-nodepool", "")))
+                pools.add(str(container.pod.node_selector.get(labels.NODE_POOL, "")))
     # A preview that leaves unchanged resources out cannot show Pathways where its JobSet does not change.
     return Context(frozenset(pools - {""}), runs or not preview.complete)
 

@@ -15,13 +15,11 @@ from cli.cloud.stack import Deployed, place
 from cli.logs import reading
 from cli.logs.lines import component_of
 from cli.status.snapshot import Admission, Condition, Container, JobSet, PendingPod, Pool, Silent, Snapshot
-from pathways import kueue, names
+from pathways import jobset, kueue, labels, names
 from pathways.plan import Plan
 
 Json = dict[str, Any]
 T = TypeVar("T")
-JOB_SETS = "/apis/jobset.x-k8s.io/v1alpha2"
-POOL_LABEL = "cloud.google.com/gke-nodepool"
 LINES = 400
 
 
@@ -98,7 +96,7 @@ def _operations(deployed: Deployed) -> list[str]:
 def _pools(deployed: Deployed, nodes: list[Json] | None) -> list[Pool]:
     members: dict[str, list[Json]] = defaultdict(list)
     for node in nodes or []:
-        members[node["metadata"].get("labels", {}).get(POOL_LABEL, "")].append(node)
+        members[node["metadata"].get("labels", {}).get(labels.NODE_POOL, "")].append(node)
     wanted = {pool.name: pool.nodes for pool in (deployed.plan.head_pool, *deployed.plan.tpu_pools)}
     scaled = {pool.name for pool in deployed.plan.tpu_pools if pool.autoscaled}
     found = {pool.name: pool for pool in deployed.cluster.node_pools}
@@ -133,7 +131,7 @@ def _ready(node: Json) -> bool:
 
 
 def _job_set(deployed: Deployed) -> JobSet | None:
-    path = f"{JOB_SETS}/namespaces/{deployed.namespace}/jobsets/{deployed.plan.settings.workload.name}"
+    path = f"/apis/{jobset.API_VERSION}/namespaces/{deployed.namespace}/jobsets/{deployed.plan.settings.workload.name}"
     found = deployed.kubernetes.get(path)
     if found is None:
         return None

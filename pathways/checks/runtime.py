@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pathways import images
+from pathways import containers, images
 from pathways.checks.registry import Finding, check
 from pathways.settings import Component, Settings
 
-# Flags the stack derives, and the setting that decides each.
+COMPONENTS = ("resourceManager", "proxy", "worker")
+# Flags the stack derives, and what to do instead of stating each.
 DERIVED_FLAGS = {
-    "--server_port": "nothing (the ports are fixed)",
-    "--node_type": "nothing (each component has its own)",
-    "--resource_manager_address": "pathways:workload.name",
-    "--instance_count": "pathways:slices.count",
-    "--instance_type": "pathways:slices.topology",
-    "--gcs_scratch_location": "pathways:scratch",
-    "--enable_gcs_olm": "pathways:scratch.lifecycleOwner",
-    "--num_elastic_slices": "pathways:workload.elastic",
-    "--num_elastic_instances": "pathways:workload.elastic",
-    "--sidecar_name": "pathways:runtime.colocatedPython",
-    "--cloud_pathways_sidecar_shm_directory": "pathways:runtime.colocatedPython",
+    "--server_port": "leave it out: the ports are fixed",
+    "--node_type": "leave it out: each component has its own",
+    "--resource_manager_address": "set pathways:workload.name instead",
+    "--instance_count": "set pathways:slices.count instead",
+    "--instance_type": "set pathways:slices.topology instead",
+    "--gcs_scratch_location": "set pathways:scratch instead",
+    "--enable_gcs_olm": "set pathways:scratch.lifecycleOwner instead",
+    "--num_elastic_slices": "set pathways:workload.elastic instead",
+    "--num_elastic_instances": "set pathways:workload.elastic instead",
+    "--sidecar_name": "set pathways:runtime.colocatedPython instead",
+    "--cloud_pathways_sidecar_shm_directory": "set pathways:runtime.colocatedPython instead",
 }
 
 
@@ -59,7 +60,7 @@ def _image_latest(settings: Settings) -> Iterator[Finding]:
         )
 
 
-@check("extra-arguments", "pathways:runtime")
+@check("extra-arguments", *(f"pathways:runtime.{key}.args" for key in COMPONENTS))
 def _extra_arguments(settings: Settings) -> Iterator[Finding]:
     """Further arguments do not repeat what the stack derives, and are whole flags."""
     for key, component in _components(settings).items():
@@ -69,27 +70,18 @@ def _extra_arguments(settings: Settings) -> Iterator[Finding]:
             if not argument.startswith("--") or " " in argument.strip() and "=" not in argument:
                 yield Finding(path, f'"{argument}" is not one flag', "write each flag alone, as --name=value")
             elif flag in DERIVED_FLAGS:
-                yield Finding(path, f"{flag} is derived by the stack", f"set {DERIVED_FLAGS[flag]} instead")
+                yield Finding(path, f"{flag} is derived by the stack", DERIVED_FLAGS[flag])
             elif flag.startswith("--xla") and key != "proxy":
                 yield Finding(path, f"{flag} has no effect here: the proxy compiles", "move it to runtime.proxy.args")
 
 
-@check("component-environment", "pathways:runtime")
+@check("component-environment", *(f"pathways:runtime.{key}.env" for key in COMPONENTS))
 def _component_environment(settings: Settings) -> Iterator[Finding]:
     """Further environment of the servers does not repeat what the stack derives."""
-    made = {
-        "resourceManager": {"REPLICATED_JOB_NAME", "JOBSET_NAME", "HOST_ADDRESS", "TPU_SKIP_MDS_QUERY"},
-        "proxy": {"PATHWAYS_HEAD"},
-        "worker": {
-            "PATHWAYS_HEAD",
-            "MEGASCALE_NUM_SLICES",
-            "MEGASCALE_SLICE_ID",
-            "MEGASCALE_COORDINATOR_ADDRESS",
-        },
-    }
+    derived = containers.derived_variables(settings)
     for key, component in _components(settings).items():
         for index, variable in enumerate(component.env):
-            if variable.name in made[key]:
+            if variable.name in {each["name"] for each in derived[key]}:
                 yield Finding(
                     f"pathways:runtime.{key}.env[{index}].name",
                     f"{variable.name} is derived by the stack",
@@ -136,4 +128,4 @@ def _colocated_python_suspend(settings: Settings) -> Iterator[Finding]:
 
 def _components(settings: Settings) -> dict[str, Component]:
     runtime = settings.runtime
-    return {"resourceManager": runtime.resource_manager, "proxy": runtime.proxy, "worker": runtime.worker}
+    return dict(zip(COMPONENTS, (runtime.resource_manager, runtime.proxy, runtime.worker), strict=True))

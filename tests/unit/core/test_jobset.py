@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 import pytest
 
 from pathways import endpoints, names, plan, stackfile
+from pathways.containers import WORKER_DEFAULTS
 
 SLICES = {"accelerator": "v6e", "topology": "4x4", "count": 2, "zone": "us-east5-b"}
 BATCH = {
@@ -154,3 +156,20 @@ def test_a_stack_s_own_variable_takes_the_place_of_a_derived_one() -> None:
     assert variables.count(("TPU_MIN_LOG_LEVEL", "3")) == 1
     assert ("TPU_MIN_LOG_LEVEL", "0") not in variables
     assert variables[-1] == ("A", "b")
+
+
+def test_no_flag_and_no_variable_that_the_stack_derives_may_be_given_by_hand() -> None:
+    image = "example/sidecar:20260423-python_3.12-jax_0.11.1"
+    whole = {
+        "runtime": {"colocatedPython": {"python": "3.12", "image": image}},
+        "workload": {"elastic": {"slices": 1}},
+    }
+    found = containers(job_set(**whole))
+    for key, name in (("resourceManager", "pathways-rm"), ("proxy", "pathways-proxy"), ("worker", "worker")):
+        made = [v["name"] for v in found[name]["env"] if v["name"] not in WORKER_DEFAULTS]
+        args, env = found[name]["args"], [{"name": name, "value": "x"} for name in made]
+        runtime = {**whole["runtime"], key: {"args": args, "env": env}}
+        with pytest.raises(stackfile.StackError) as refused:
+            job_set(runtime=runtime, workload=whole["workload"])
+        by_id = Counter(fault.id for fault in refused.value.faults)
+        assert by_id == {"extra-arguments": len(args), "component-environment": len(env)}

@@ -91,7 +91,7 @@ def test_every_label_value_is_one_that_kubernetes_takes(config: Config) -> None:
     values = [names.coordinator(workload.name, workload.subdomain)]
     for manifest in [*manifests.of(made), *manifests.of_client(made)]:
         values += manifest["metadata"].get("labels", {}).values()
-        values += manifest["spec"].get("nodeLabels", {}).values()
+        values += manifest.get("spec", {}).get("nodeLabels", {}).values()
     for _, pod in pods(made):
         values += [*pod["spec"]["nodeSelector"].values(), *pod.get("metadata", {}).get("labels", {}).values()]
     assert [value for value in values if not LABEL_VALUE.fullmatch(value)] == []
