@@ -35,7 +35,8 @@ class PathwaysOnGke(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions.merge(
                 child,
                 pulumi.ResourceOptions(
-                    replace_on_changes=[f"spec.{key}" for key in IMMUTABLE],
+                    # Kueue refuses to move a JobSet that runs to another queue, which is a label.
+                    replace_on_changes=["metadata.labels", *(f"spec.{key}" for key in IMMUTABLE)],
                     delete_before_replace=True,
                     # Kueue resumes the JobSet; what it wrote there is not the stack's to undo.
                     ignore_changes=["spec.suspend"] if plan.settings.kueue.enabled else None,

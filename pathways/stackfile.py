@@ -165,6 +165,13 @@ def _fault(detail: ErrorDetails) -> Fault:
     kind, loc, given = detail["type"], detail["loc"], detail["input"]
     context = detail.get("ctx", {})
     path = _path(loc)
+    if isinstance(given, list) and loc[0] == "slices":
+        return Fault(
+            "slices-alike",
+            path,
+            "the slices of one Pathways cluster are all alike",
+            "write one of these, with count: for how many; slices of another kind need a stack of their own",
+        )
     if kind == "missing":
         return Fault("missing", path, "is required", "add it")
     if kind == "extra_forbidden":

@@ -70,6 +70,19 @@ def test_a_setting_under_the_wrong_namespace_says_where_it_belongs(key: str, fix
     assert fix in faults({**GOOD, f"pathways:{key}": "x"})[f"pathways:{key}"][2]
 
 
+@pytest.mark.parametrize(
+    ("slices", "path"),
+    [
+        ([GOOD["pathways:slices"], {**GOOD["pathways:slices"], "topology": "2x4"}], "pathways:slices"),
+        ({**GOOD["pathways:slices"], "topology": ["4x4", "2x4"]}, "pathways:slices.topology"),
+    ],
+)
+def test_slices_of_several_kinds_are_no_cluster(slices: Any, path: str) -> None:
+    found = faults({**GOOD, "pathways:slices": slices})
+    assert list(found) == [path] and found[path][0] == "slices-alike"
+    assert "need a stack of their own" in found[path][2]
+
+
 def test_a_number_where_a_word_belongs_says_how_to_quote_it() -> None:
     identity, reason, fix = faults({**GOOD, "pathways:runtime": {"jax": 0.11}})["pathways:runtime.jax"]
     assert (identity, reason) == ("wrong-type", "0.11 is not a word")
