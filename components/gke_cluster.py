@@ -29,10 +29,9 @@ class GkeCluster(pulumi.ComponentResource):
     ) -> None:
         super().__init__("pathways:gke:GkeCluster", name, None, opts)
         if network is None:
-            location = plan.settings.cluster.location or plan.settings.region
             cluster = container.Cluster.get(
                 "cluster",
-                f"projects/{plan.settings.project}/locations/{location}/clusters/{plan.settings.cluster.existing}",
+                f"projects/{plan.settings.project}/locations/{plan.settings.location}/clusters/{plan.settings.cluster.existing}",
                 opts=pulumi.ResourceOptions(parent=self),
             )
         else:
@@ -60,7 +59,7 @@ class GkeCluster(pulumi.ComponentResource):
         return container.Cluster(
             "cluster",
             name=plan.names.cluster,
-            location=asked.location or settings.region,
+            location=settings.location,
             node_locations=[settings.slices.zone] if asked.location != settings.slices.zone else None,
             network=network.network,
             subnetwork=network.subnetwork,

@@ -41,8 +41,7 @@ class Deployed:
 def cluster_path(plan: Plan) -> str:
     """The cluster as GKE names it."""
     settings = plan.settings
-    location = settings.cluster.location or settings.region
-    return f"projects/{settings.project}/locations/{location}/clusters/{plan.names.cluster}"
+    return f"projects/{settings.project}/locations/{settings.location}/clusters/{plan.names.cluster}"
 
 
 def find(google: Google, plan: Plan) -> Deployed:

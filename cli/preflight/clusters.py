@@ -22,15 +22,10 @@ POOL_NAMES = Question(
 )
 
 
-def location_of(settings: Settings) -> str:
-    """Where the cluster's control plane is."""
-    return settings.cluster.location or settings.region
-
-
 def _version(google: Google, plan: AnyPlan) -> Iterator[Finding]:
     if isinstance(plan, DirectorPlan) or plan.settings.cluster.existing:
         return
-    settings, location = plan.settings, location_of(plan.settings)
+    settings, location = plan.settings, plan.settings.location
     served = google.gke("get_server_config", name=f"projects/{settings.project}/locations/{location}")
     channel = next((c for c in served.channels if c.channel.name == settings.cluster.release_channel), None)
     if channel is None:
@@ -67,12 +62,12 @@ def _cluster(google: Google, plan: AnyPlan) -> Iterator[Finding]:
         yield from _director_cluster(google, plan)
         return
     settings = plan.settings
-    place = f"projects/{settings.project}/locations/{location_of(settings)}"
+    place = f"projects/{settings.project}/locations/{settings.location}"
     found = missing_as_none(lambda: google.gke("get_cluster", name=f"{place}/clusters/{plan.names.cluster}"))
     if settings.cluster.existing:
         yield from _existing_cluster(found, plan)
     elif found is None:
-        yield CLUSTER_NAME.ok(f"{location_of(settings)} has no cluster {plan.names.cluster}")
+        yield CLUSTER_NAME.ok(f"{settings.location} has no cluster {plan.names.cluster}")
     else:
         yield _name_taken(plan.names.cluster, f"a GKE cluster {found.status.name.lower()}")
 
@@ -82,7 +77,7 @@ def _existing_cluster(found: Any, plan: Plan) -> Iterator[Finding]:
     name, least = settings.cluster.existing, versions.least_gke(settings)
     if found is None:
         yield CLUSTER.found(
-            f"{location_of(settings)} has no cluster {name}",
+            f"{settings.location} has no cluster {name}",
             "write its name and pathways:cluster.location: gcloud container clusters list --project "
             + settings.project,
         )

@@ -7,10 +7,12 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from cli.cloud.errors import CloudError
 from cli.cloud.google import Google
-from cli.preflight import access, capacity, clusters, existing, places
+from cli.preflight import access, capacity, clusters, existing, inside, places
 from cli.preflight.findings import AnyPlan, Finding, Probe
 
-PROBES: tuple[Probe, ...] = (*access.PROBES, *places.PROBES, *capacity.PROBES, *clusters.PROBES, *existing.PROBES)
+PROBES: tuple[Probe, ...] = tuple(
+    probe for module in (access, places, capacity, clusters, inside, existing) for probe in module.PROBES
+)
 #: Questions at a time; Google counts requests by the minute.
 AT_ONCE = 8
 

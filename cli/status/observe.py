@@ -60,7 +60,7 @@ def _planned(plan: Plan) -> Snapshot:
     return Snapshot(
         stack=settings.stack,
         project=settings.project,
-        location=settings.cluster.location or settings.region,
+        location=settings.location,
         cluster=plan.names.cluster,
         namespace=settings.workload.namespace,
         job_set=settings.workload.name,

@@ -66,6 +66,11 @@ class Settings(Section):
     director: Director = Director()
     labels: dict[LabelKey, LabelValue] = Field(default_factory=dict, description="Labels of every Google resource.")
 
+    @property
+    def location(self) -> str:
+        """The region or zone of the GKE cluster's control plane."""
+        return self.cluster.location or self.region
+
     @model_validator(mode="before")
     @classmethod
     def _name_from_stack(cls, values: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from cli.cloud.google import Google
+from cli.cloud.kubernetes import Kubernetes
 from cli.preflight.findings import Finding
 from cli.preflight.run import PROBES
 from tests.unit.dayafter.conftest import Surroundings
@@ -241,6 +242,46 @@ def test_what_an_existing_cluster_has_does_not_stand_against_the_stack(cloud: Su
     )
     the(found, "cluster-usable", "ok")
     the(found, "pool-names-free", "ok")
+
+
+@pytest.mark.parametrize(
+    ("changes", "evidence", "fix"),
+    [
+        ({"workload": {"namespace": "ml"}}, "no namespace ml", "kubectl create namespace ml"),
+        (
+            {"workload": {"serviceAccount": "w"}},
+            "no service account default/w",
+            "kubectl create serviceaccount w -n default",
+        ),
+        ({"workload": {"priorityClass": "theirs"}}, "no priority class theirs", "kubectl get priorityclasses"),
+        ({"jobset": {"install": False}}, "no JobSet controller", "pathways:jobset.install"),
+        ({"kueue": {"enabled": True, "install": False}}, "no Kueue", "pathways:kueue.install"),
+    ],
+)
+def test_an_existing_cluster_must_have_what_the_workload_names(
+    cloud: Surroundings,
+    ask: Ask,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, Any],
+    evidence: str,
+    fix: str,
+) -> None:
+    objects = {"/api/v1/namespaces/default", "/apis/jobset.x-k8s.io/v1alpha2"}
+    monkeypatch.setattr(Kubernetes, "get", lambda _, path: {} if path in objects else None)
+    cloud.double.network()
+    cloud.double.cluster()
+    the(ask(cluster=EXISTING), "workload-surroundings", "ok")
+    objects.discard("/apis/jobset.x-k8s.io/v1alpha2")
+    finding = the(ask(cluster=EXISTING, **changes), "workload-surroundings", "error")
+    assert evidence in finding.evidence and fix in finding.fix
+
+
+def test_a_cluster_out_of_reach_leaves_the_other_questions_answered(cloud: Surroundings, ask: Ask) -> None:
+    cloud.double.network()
+    cloud.double.cluster()
+    found = ask(cluster=EXISTING)
+    the(found, "workload-surroundings", "unknown")
+    the(found, "cluster-usable", "ok")
 
 
 def test_another_stack_in_an_existing_cluster_is_worth_a_warning(cloud: Surroundings, ask: Ask) -> None:
