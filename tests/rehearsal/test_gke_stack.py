@@ -89,6 +89,14 @@ def test_a_dead_server_is_said_and_started_again(up: str, rehearsal: Rehearsal) 
     assert re.search(r"\d+ unchanged", again)
 
 
+def test_what_a_job_set_lets_change_is_changed_while_it_runs(up: str, rehearsal: Rehearsal) -> None:
+    before = rehearsal.pods()
+    changed = rehearsal.run("up", rehearsal.stack("gke-v6e", workload={"ttlSeconds": 600}))
+    assert re.search(r"1 updated", changed)
+    assert not re.search(r"\d+ (created|replaced|deleted)", changed), changed
+    assert rehearsal.pods() == before
+
+
 def test_another_topology_replaces_pools_and_job_set_and_says_why(up: str, rehearsal: Rehearsal) -> None:
     wider = rehearsal.stack("gke-v6e", slices={"topology": "4x8"})
     preview = rehearsal.run("preview", wider)
