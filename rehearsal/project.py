@@ -127,10 +127,11 @@ def _overlay(config: dict[str, Any], home: Home, tools: Tools) -> None:
 
 def _chart(name: str, home: Home, tools: Tools) -> Path:
     """A copy of a controller's chart, without APIs that nobody serves in a rehearsal."""
-    copy = home.root / "charts" / name
-    if not copy.exists():
+    built, copy = tools.share / name / "chart", home.root / "charts" / name
+    # A preview of a new cluster does not open the chart, so it need not be built; `up` says that it must.
+    if built.exists() and not copy.exists():
         # While an API is unavailable, no namespace of its cluster can be deleted.
-        shutil.copytree(tools.share / name / "chart", copy, ignore=shutil.ignore_patterns(*NOT_SERVED))
+        shutil.copytree(built, copy, ignore=shutil.ignore_patterns(*NOT_SERVED))
     return copy
 
 
