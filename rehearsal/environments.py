@@ -17,7 +17,13 @@ from pathlib import Path
 
 from rehearsal.errors import RehearsalError
 
+_COMPLETE = "complete"
 _COLLECTING = re.compile(r"\s*Collecting ([\w.-]+)")
+
+
+def is_complete(folder: Path) -> bool:
+    """Whether there is an environment in that folder, made to its end."""
+    return (folder / _COMPLETE).exists()
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,7 @@ class PythonEnvironment:
 
     @property
     def complete(self) -> bool:
-        return (self.folder / "complete").exists()
+        return is_complete(self.folder)
 
     def ensure(self) -> Path:
         """Make the environment unless it is there, which takes minutes; its folder. Raises RehearsalError."""
@@ -58,7 +64,7 @@ class PythonEnvironment:
         options = ["--no-deps", "--no-compile", "--require-hashes", "--progress-bar", "off"]
         command = ["-m", "pip", "--disable-pip-version-check", "install", *options, "--requirement", str(self.lock)]
         self._install([str(self.python), *command])
-        (self.folder / "complete").touch()
+        (self.folder / _COMPLETE).touch()
 
     def _install(self, command: list[str]) -> None:
         # Imported here: programs that only ask where the environment lies start many at once.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rehearsal.environments import PythonEnvironment
+from rehearsal.environments import PythonEnvironment, is_complete
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = PythonEnvironment("client", CHECKOUT / "requirements-client.lock", "JAX and pathwaysutils (700 MB)")
@@ -15,8 +15,7 @@ VARIABLE = "REHEARSAL_CLIENT"
 
 
 def python() -> Path | None:
-    """The interpreter that has JAX; None where the environment has not been made yet."""
+    """The interpreter that has JAX; None where the environment has not been made yet, or not to its end."""
     named = os.environ.get(VARIABLE)
-    found = Path(named) / "bin" / "python" if named else ENVIRONMENT.python
-    complete = found.exists() if named else ENVIRONMENT.complete
-    return found if complete else None
+    folder = Path(named) if named else ENVIRONMENT.folder
+    return folder / "bin" / "python" if is_complete(folder) else None

@@ -64,7 +64,8 @@ class Site:
     def start(self, **variables: str) -> Job:
         """Submits the service and waits until clients can find it."""
         job = self.submit(**variables)
-        self.wait(self.address_file.exists, "cluster.env is written", job)
+        self.wait(lambda: self.address_file.exists() or job.ended, "cluster.env is written", job)
+        assert self.address_file.exists(), job.log
         return job
 
     def wait(self, condition: Callable[[], bool], what: str, job: Job | None = None) -> None:
@@ -80,7 +81,7 @@ class Site:
         for process in psutil.process_iter():
             with suppress(psutil.Error):
                 command = process.cmdline()
-                if "rehearsal.standins" in command and process.environ()["REHEARSAL_ADDRESS"].startswith(mine):
+                if "rehearsal.standins" in command and process.environ().get("REHEARSAL_ADDRESS", "").startswith(mine):
                     environment = process.environ()
                     found.append(Server(process.pid, environment["REHEARSAL_ADDRESS"], command[3:], environment))
         return [server for server in found if kind in ("", server.kind)]

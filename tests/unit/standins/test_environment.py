@@ -27,9 +27,12 @@ def test_another_lock_is_another_environment(tmp_path: Path) -> None:
     assert environment.folder != first
 
 
-def test_a_half_made_environment_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("named", [False, True])
+def test_a_half_made_environment_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: bool) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    if named:
+        monkeypatch.setenv(VARIABLE, str(ENVIRONMENT.folder))
     ENVIRONMENT.python.parent.mkdir(parents=True)
     ENVIRONMENT.python.touch()
     assert client.python() is None
