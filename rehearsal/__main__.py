@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rehearsal import faults, view
+from rehearsal.client import ENVIRONMENT
 from rehearsal.errors import RehearsalError
 from rehearsal.home import Home
 from rehearsal.project import StackFile, needs, on_director, protected
@@ -53,6 +54,10 @@ def up(stack: StackName) -> None:
             _serve(session, target)
     with _timed(timings, "what runs where"):
         outputs = _show(session, target)
+    if on_director(file):
+        with _timed(timings, "client check"):
+            console.print("\nclient check: a JAX program on the login node")
+            service.check(_slurm(session, target, outputs), outputs, _say)
     (session.home.root / "timings.json").write_text(json.dumps(timings))
     chosen = "" if stack == DEFAULT_STACK else f" STACK={stack}"
     console.print(f"\nUp after {sum(timings.values()):.0f} s. Next:", highlight=False)
@@ -84,7 +89,11 @@ def _serve(session: Session, target: Stack) -> None:
     """Start the Pathways service on Slurm, as a user would."""
     outputs = target.outputs()
     with console.status("starting the Pathways service"):
-        service.ensure(_slurm(session, target, outputs), outputs, lambda line: console.print(line, highlight=False))
+        service.ensure(_slurm(session, target, outputs), outputs, _say)
+
+
+def _say(line: str) -> None:
+    console.print(line, highlight=False, markup=False)
 
 
 def _slurm(session: Session, target: Stack, outputs: dict[str, Any]) -> SlurmCluster:
@@ -204,6 +213,7 @@ def _start(session: Session, file: StackFile) -> None:
     session.build(needs(file))
     if on_director(file):
         install.ensure(console.print)
+        ENVIRONMENT.ensure()
     with console.status("starting the rehearsal"):
         session.start(console.print)
 

@@ -8,12 +8,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rehearsal.google.projects import project_number
 from rehearsal.home import Home
 from rehearsal.processes import Processes
 from rehearsal.slurm import director
 from rehearsal.slurm.cluster import SlurmCluster
+from rehearsal.slurm.surroundings import Surroundings
 
 Json = dict[str, Any]
+
+
+def cluster_account(project: str) -> str:
+    """Whom a cluster's nodes act as: Cluster Director's API has no setting for another account."""
+    return f"{project_number(project)}-compute@developer.gserviceaccount.com"
 
 
 class SlurmClusters:
@@ -35,7 +42,8 @@ class SlurmClusters:
         with self._lock:
             found = self.find(cluster["name"])
             found.folder.mkdir(parents=True, exist_ok=True)
-            (found.folder / "google").write_text(self._google)
+            project, region = cluster["name"].split("/")[1:4:2]
+            Surroundings(self._google, cluster_account(project), region).save(found.folder)
             found.apply(
                 wanted.name,
                 wanted.node_sets,

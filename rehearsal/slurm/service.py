@@ -6,11 +6,14 @@ import filecmp
 import getpass
 import re
 import shlex
+import subprocess
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rehearsal.client import expected
 from rehearsal.errors import RehearsalError
 from rehearsal.processes import wait_for
 from rehearsal.slurm.cluster import SlurmCluster
@@ -46,10 +49,12 @@ def address(cluster: SlurmCluster, outputs: Mapping[str, Any]) -> str:
     return found[1] if found else ""
 
 
-def ensure(cluster: SlurmCluster, outputs: Mapping[str, Any], report: Report) -> None:
+def ensure(
+    cluster: SlurmCluster, outputs: Mapping[str, Any], report: Report, patience: float = _PATIENCE_SECONDS
+) -> None:
     """Set up and submit the service unless it is there, and wait until it and its slices run.
 
-    Raises RehearsalError with what the scripts said.
+    Raises RehearsalError with what the scripts said, or `patience` seconds after the submission with the queue.
     """
     found = _service(cluster)
     if found:
@@ -65,12 +70,32 @@ def ensure(cluster: SlurmCluster, outputs: Mapping[str, Any], report: Report) ->
         wait_for(
             lambda: _up(cluster, outputs),
             "the Pathways service and its slices run",
-            timeout=_PATIENCE_SECONDS,
+            timeout=patience,
             interval=0.5,
         )
     except RehearsalError as error:
         queue = "\n".join(f"{job.id} {job.name}: {job.state} ({job.nodes or job.reason})" for job in jobs(cluster))
         raise RehearsalError(f"{error}\nThe queue:\n{queue}\nThe service's log ends:\n{_log(cluster)}") from error
+
+
+def check(cluster: SlurmCluster, outputs: Mapping[str, Any], report: Report) -> None:
+    """Let a JAX program compute on all slices, started as a user would. Raises RehearsalError where it cannot."""
+    argv = ["bash", f"{outputs['scripts']}/run_client.sh", *expected.command("python3", outputs)]
+    report(f"{_prompt(cluster)} bash {outputs['scripts']}/run_client.sh python3 check.py")
+    with tempfile.TemporaryFile("w+") as errors:
+        with subprocess.Popen(
+            cluster.on_login_node(*argv),
+            env=cluster.environment(),
+            cwd=cluster.folder / "home",
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+        ) as client:
+            for line in client.stdout or ():
+                report(f"  {line.rstrip()}")
+        errors.seek(0)
+        if client.returncode != 0:
+            raise expected.failure(errors.read())
 
 
 def _older_scripts(cluster: SlurmCluster, outputs: Mapping[str, Any], job: Job) -> str:
@@ -108,11 +133,15 @@ def _log(cluster: SlurmCluster) -> str:
 
 def _do(cluster: SlurmCluster, command: str, report: Report) -> str:
     """Run a user's command on the login node; what it printed."""
-    report(f"{getpass.getuser()}@{cluster.description.login()}$ {command}")
+    report(f"{_prompt(cluster)} {command}")
     done = cluster.run(*shlex.split(command))
     if done.returncode != 0:
         raise RehearsalError(f"{command} failed:\n{(done.stdout + done.stderr).strip()}")
     return done.stdout
+
+
+def _prompt(cluster: SlurmCluster) -> str:
+    return f"{getpass.getuser()}@{cluster.description.login()}$"
 
 
 def _ask(cluster: SlurmCluster, *argv: str) -> str:

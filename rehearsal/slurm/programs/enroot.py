@@ -16,6 +16,7 @@ from typing import NoReturn
 
 from rehearsal import client
 from rehearsal.slurm.description import Description
+from rehearsal.slurm.surroundings import Surroundings
 
 # What the rehearsal's registry has: the repository, and which program lies in an image of that name.
 REPOSITORY = "us-docker.pkg.dev/cloud-tpu-v2-images/pathways"
@@ -150,8 +151,21 @@ def _start(arguments: list[str], folder: Path) -> None:
         client.VARIABLE: os.environ.get(client.VARIABLE, ""),
         "REHEARSAL_IMAGE": reference,
         "REHEARSAL_ADDRESS": nodes[socket.gethostname()],
+        **_cloud(folder),
     }
     os.execve(sys.executable, [sys.executable, "-m", "rehearsal.standins", *given.command], inside)
+
+
+def _cloud(folder: Path) -> dict[str, str]:
+    """Where a container finds Google Cloud, and who it is there."""
+    around = Surroundings.load(folder)
+    if around is None:
+        return {}
+    return {
+        "REHEARSAL_CLOUD": around.cloud,
+        "REHEARSAL_TOKEN": around.token,
+        "REHEARSAL_REGION": around.region,
+    }
 
 
 def _variable(text: str) -> tuple[str, str]:

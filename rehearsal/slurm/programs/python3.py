@@ -1,4 +1,7 @@
-"""The nodes' Python: new enough for JAX, with virtual environments into which nothing is really installed."""
+"""The nodes' Python: new enough for JAX, with virtual environments into which nothing is really installed.
+
+What runs in such an environment has the JAX of the rehearsal's own (rehearsal.client), if there is one.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,18 @@ import shlex
 import sys
 from pathlib import Path
 
+from pathways import images
+from rehearsal import client
+
 VERSION = (3, 12, 3, "final", 0)
 # What a virtual environment can run, by the package that brings it: the module, and what stands in for it.
-MODULES = {"maxtext.trainers.pre_train.train": ("maxtext", "rehearsal.standins.trainer")}
+MODULES = {"maxtext.trainers.pre_train.train": ("maxtext", "rehearsal.client.trainer")}
 
 
 def run(_name: str, arguments: list[str], folder: Path) -> int:
     """`python3 ARGUMENTS`, where the variable REHEARSAL_VENV names the virtual environment whose Python it is."""
-    venv = os.environ.get("REHEARSAL_VENV")
+    named = os.environ.get("REHEARSAL_VENV")
+    venv = Path(named) if named else None
     match arguments:
         case ["--version"]:
             print(f"Python {'.'.join(map(str, VERSION[:3]))}")
@@ -25,13 +32,30 @@ def run(_name: str, arguments: list[str], folder: Path) -> int:
             return _install(venv, [package for package in packages if not package.startswith("-")])
         case ["-m", module, *rest] if module in MODULES:
             package, standin = MODULES[module]
-            if venv is None or package not in _installed(Path(venv)):
-                print(f"{sys.argv[0]}: No module named {module.partition('.')[0]}", file=sys.stderr)
-                return 1
+            if venv is None or package not in _installed(venv):
+                return _end(f"No module named {module.partition('.')[0]}")
             arguments = ["-m", standin, *rest]
         case ["-c", code, *rest]:
             arguments = ["-c", f"import sys; sys.version_info = {VERSION}\n{code}", *rest]
-    os.execv(sys.executable, [sys.executable, *arguments])
+    if venv and (fault := _unlike_images(venv)):
+        return _end(fault)
+    python = venv and client.python() or sys.executable
+    os.execv(python, [str(python), *arguments])
+
+
+def _end(fault: str) -> int:
+    print(f"{sys.argv[0]}: {fault}", file=sys.stderr)
+    return 1
+
+
+def _unlike_images(venv: Path) -> str:
+    """Why a JAX program there could not talk to a proxy of the images beside it; empty where it could."""
+    jax = _installed(venv).get("jax")
+    for image in sorted(venv.parent.glob("images/proxy_server-*.sqsh")):
+        tag = images.tag_of(image.read_text().strip())
+        if jax and images.jax_version(tag) not in (None, jax):
+            return f"JAX {jax} is installed in {venv}, and the image {image.name} is for {images.jax_version(tag)}"
+    return ""
 
 
 def _make(venv: Path, folder: Path) -> int:
@@ -49,16 +73,17 @@ def _make(venv: Path, folder: Path) -> int:
     return 0
 
 
-def _install(venv: str | None, packages: list[str]) -> int:
+def _install(venv: Path | None, packages: list[str]) -> int:
     if venv is None:
         print("error: externally-managed-environment", file=sys.stderr)
         return 1
-    names = sorted({*_installed(Path(venv)), *(package.partition("==")[0] for package in packages)})
-    (Path(venv) / "installed").write_text("\n".join(names) + "\n")
+    known = _installed(venv) | dict(package.partition("==")[::2] for package in packages)
+    (venv / "installed").write_text("".join(f"{name}=={version}\n" for name, version in sorted(known.items())))
     print(f"The rehearsal downloads nothing: {' '.join(packages)} count as installed.")
     return 0
 
 
-def _installed(venv: Path) -> list[str]:
+def _installed(venv: Path) -> dict[str, str]:
+    """Versions by package; empty for any version."""
     path = venv / "installed"
-    return path.read_text().split() if path.exists() else []
+    return dict(line.partition("==")[::2] for line in path.read_text().split()) if path.exists() else {}

@@ -17,8 +17,8 @@ source "$here/settings.sh"
 source "$here/common.sh"
 
 # A slice that ends sooner has crashed; after so many crashes in a row it stays down.
-CRASH_SECONDS=60
-MOST_CRASHES=5
+: "${CRASH_SECONDS:=60}"
+: "${MOST_CRASHES:=5}"
 
 [[ -n ${PATHWAYS_SERVICE_JOB:-} ]] ||
     fail "this script belongs to a Pathways service and cannot be submitted alone" "sbatch start_pathways.sh"

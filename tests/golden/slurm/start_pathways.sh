@@ -24,6 +24,8 @@ source "$here/settings.sh"
 source "$here/common.sh"
 
 : "${POLL_SECONDS:=5}"
+# How long a server may take to listen after its start.
+: "${LISTEN_SECONDS:=300}"
 
 # ---- The request -----------------------------------------------------------------------------------------------
 
@@ -60,6 +62,8 @@ check_cpu_node() {
     local states
     states=$(sinfo --noheader --partition="$CPU_PARTITION" --Node --format='%N is %T')
     [[ -n $states ]] || fail "the cluster has no partition $CPU_PARTITION" "run pulumi up"
+    [[ -n $(sinfo --noheader --partition="$TPU_PARTITION" --format=%R) ]] ||
+        fail "the cluster has no partition $TPU_PARTITION" "run pulumi up"
     grep -Eq ' is (idle|mixed|allocated|completing|power)' <<<"$states" ||
         fail "no CPU node can run the service: ${states//$'\n'/, }" \
             "see why with: sinfo --list-reasons --partition=$CPU_PARTITION"
@@ -103,8 +107,11 @@ start_proxy() {
 }
 
 wait_for_port() {
+    local deadline=$((SECONDS + LISTEN_SECONDS))
     until listening "$RM_IP" "$2"; do
         check_servers
+        ((SECONDS < deadline)) ||
+            fail "the $1 does not listen on $RM_IP:$2, after $LISTEN_SECONDS seconds" "read $PATHWAYS_LOGS/$1.log"
         pause 1
     done
     say "$1 listens on $RM_IP:$2"
@@ -179,11 +186,23 @@ watch_slices() {
     done < <(sort --numeric-sort <<<"$tasks")
     ((running >= MIN_SLICES)) || wanted=", waiting for MIN_SLICES=$MIN_SLICES"
     tell "$running of $MAX_SLICES slices run$wanted: $listing"
-    ((left >= MIN_SLICES)) ||
+    if ((left < MIN_SLICES)); then
+        last_words_of_ended "$listing"
         fail "only $left slices are left, MIN_SLICES is $MIN_SLICES: the others ended for good" \
-            "read $PATHWAYS_LOGS/slice-*.log"
+            "see their last lines above, read $PATHWAYS_LOGS/slice-*.log"
+    fi
     power_down_lost_nodes
     ((running < MIN_SLICES)) || write_address
+}
+
+# $1: the slices that are left, as watch_slices lists them. Of many that ended, some will do.
+last_words_of_ended() {
+    local index shown=0
+    for ((index = 0; index < MAX_SLICES && shown < 3; index++)); do
+        [[ "; $1" != *"; $index "* && -f $PATHWAYS_LOGS/slice-$index.log ]] || continue
+        tail --lines=8 "$PATHWAYS_LOGS/slice-$index.log" >&2
+        shown=$((shown + 1))
+    done
 }
 
 release_slice() {

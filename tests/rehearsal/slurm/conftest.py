@@ -7,10 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from pathways import scratch
 from rehearsal.processes import Processes
 from rehearsal.slurm import install
 from rehearsal.slurm.cluster import SlurmCluster
 from rehearsal.slurm.description import NodeSet, Partition
+from rehearsal.slurm.runtime import cluster_account
 from tests.rehearsal.slurm.site import Site
 from tests.unit.google.running import PROJECT, REGION, Double, RecordingRuntime, serve
 from tests.unit.slurm.example import service
@@ -31,12 +33,20 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
     made.delete()
 
 
+def grant(google: str, *roles: str) -> None:
+    """Let the nodes have these roles on the bucket, and no others."""
+    member = f"serviceAccount:{cluster_account(PROJECT)}"
+    policy = {"bindings": [{"role": role, "members": [member]} for role in roles]}
+    Double(google, RecordingRuntime()).call("PUT", f"/storage/storage/v1/b/{service().bucket}/iam", policy)
+
+
 @pytest.fixture(scope="session")
 def google(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a Google Cloud double that has the services' bucket."""
     with serve(tmp_path_factory.mktemp("google"), RecordingRuntime()) as (_, url):
         bucket = {"name": service().bucket, "location": REGION}
         Double(url, RecordingRuntime()).call("POST", f"/storage/storage/v1/b?project={PROJECT}", bucket)
+        grant(url, *scratch.ROLES)
         yield url
 
 

@@ -10,12 +10,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 from pathways.slurm import Service, render
 from rehearsal.processes import wait_for
 from rehearsal.slurm.cluster import SlurmCluster
+from rehearsal.slurm.runtime import cluster_account
+from rehearsal.slurm.surroundings import Surroundings
+from tests.unit.google.running import PROJECT, REGION
 
 PATIENCE = 180
 RESOURCE_MANAGER_PORT = 29001
@@ -39,7 +43,7 @@ class Server:
 
 class Site:
     def __init__(self, cluster: SlurmCluster, service: Service, google: str) -> None:
-        self.cluster = cluster
+        self.cluster, self.service = cluster, service
         self.home = cluster.folder / "home"
         self.pathways = self.home / "pathways"
         self.address_file = self.pathways / "cluster.env"
@@ -47,7 +51,19 @@ class Site:
         scripts.mkdir(exist_ok=True)
         for name, text in render(service).items():
             (scripts / name).write_text(text)
-        (cluster.folder / "google").write_text(google)
+        Surroundings(google, cluster_account(PROJECT), REGION).save(cluster.folder)
+
+    @property
+    def outputs(self) -> dict[str, Any]:
+        """What a stack's outputs would say of it."""
+        return {
+            "slices": self.service.max_slices,
+            "instanceType": self.service.shape.instance_type,
+            "scripts": "scripts",
+            "setupCommand": "bash scripts/setup_env.sh",
+            "startCommand": "env POLL_SECONDS=1 bash scripts/start_pathways.sh",
+            "addressFile": "~/pathways/cluster.env",
+        }
 
     def set_up(self) -> str:
         """Runs setup_env.sh; what it said."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from pathlib import Path
 
-from rehearsal.client import CHECKOUT, ENVIRONMENT, VARIABLE
+from rehearsal.client import ENVIRONMENT
+from rehearsal.slurm import service
 from tests.rehearsal.slurm.site import Site, observer
 from tests.unit.slurm.test_scripts import PAGE
 
@@ -149,11 +149,7 @@ def test_a_dead_proxy_ends_the_service_with_its_last_words(site: Site) -> None:
 
 def test_a_jax_program_computes_on_all_slices(site: Site) -> None:
     ENVIRONMENT.ensure()
-    job = site.start(MIN_SLICES="2")
-    with observer(job) as slices:
-        slices.sees({0, 1})
-    where = {"PYTHONPATH": str(CHECKOUT), VARIABLE: str(ENVIRONMENT.folder)}
-    check = [sys.executable, "-m", "rehearsal.client", "check", "--slices=2", "--devices=16"]
-    done = site.cluster.run("bash", "scripts/run_client.sh", *check, env=where)
-    assert done.returncode == 0, done.stderr
-    assert "right, over all 16 devices" in done.stdout
+    said: list[str] = []
+    service.ensure(site.cluster, site.outputs, said.append)
+    service.check(site.cluster, site.outputs, said.append)
+    assert "right, over all 16 devices" in said[-1]

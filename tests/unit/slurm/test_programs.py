@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from pathways.scratch import ROLES
 from rehearsal.slurm import configuration
 from rehearsal.slurm.programs import enroot, gcloud, python3, sbatch, sudo
+from rehearsal.slurm.surroundings import Surroundings
 from tests.unit.google.running import PROJECT, REGION, Double, RecordingRuntime, serve
 from tests.unit.slurm.test_description import CLUSTER
 
 IMAGE = "docker://us-docker.pkg.dev#cloud-tpu-v2-images/pathways/server:20261103-jax_0.11.1"
+ACCOUNT = "1-compute@developer.gserviceaccount.com"
 CREDENTIALS = "machine us-docker.pkg.dev login oauth2accesstoken password $(gcloud auth print-access-token)\n"
 
 
@@ -141,9 +144,13 @@ def test_sudo_wants_a_password_where_the_rehearsal_says_so(folder: Path, capsys:
 def test_gcloud_asks_the_double_for_buckets(folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     describe = ["storage", "buckets", "describe"]
     with serve(tmp_path / "double", RecordingRuntime()) as (_, url):
-        (folder / "google").write_text(url)
+        Surroundings(url, ACCOUNT, REGION).save(folder)
         double = Double(url, RecordingRuntime())
         double.call("POST", f"/storage/storage/v1/b?project={PROJECT}", {"name": "mine", "location": REGION})
+        assert gcloud.run("gcloud", [*describe, "gs://mine", "--format=value(name)"], folder) == 1
+        assert f"[{ACCOUNT}] does not have permission to access gs://mine" in capsys.readouterr().err
+        policy = {"bindings": [{"role": role, "members": [f"serviceAccount:{ACCOUNT}"]} for role in ROLES]}
+        double.call("PUT", "/storage/storage/v1/b/mine/iam", policy)
         assert gcloud.run("gcloud", [*describe, "gs://mine", "--format=value(name)"], folder) == 0
         assert gcloud.run("gcloud", [*describe, "gs://other", "--format=value(name)"], folder) == 1
     assert "gs://other not found: 404" in capsys.readouterr().err
@@ -167,6 +174,10 @@ def test_the_nodes_python_is_new_enough_and_installs_nothing(folder: Path, capfd
     assert "jax==0.11.1 maxtext count as installed" in capfd.readouterr().out
     assert python("-m", "maxtext.trainers.pre_train.train") == 1
     assert "enable_single_controller= cannot be" in capfd.readouterr().err
+    (folder / "images").mkdir()
+    (folder / "images" / "proxy_server-1.sqsh").write_text("registry/proxy_server:20270101-jax_0.12.0\n")
+    assert python("program.py") == 1
+    assert "JAX 0.11.1 is installed in" in (said := capfd.readouterr().err) and "is for 0.12.0" in said
 
 
 def test_a_system_python_takes_no_packages(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
