@@ -10,11 +10,11 @@ from rehearsal.errors import RehearsalError
 from rehearsal.standins.slices import InstanceType
 
 
-def command(python: str, outputs: Mapping[str, Any]) -> list[str]:
-    """The command line of the check, for a Python that has JAX, by the stack's outputs."""
+def command(python: str, outputs: Mapping[str, Any], patience: int = 60) -> list[str]:
+    """The command line of the check, for a Python that has JAX, by the stack's outputs; it waits `patience` seconds."""
     slices = int(outputs["slices"])
     devices = slices * InstanceType.parse(outputs["instanceType"]).devices_per_slice
-    return [python, str(CHECK), f"--slices={slices}", f"--devices={devices}"]
+    return [python, str(CHECK), f"--slices={slices}", f"--devices={devices}", f"--timeout={patience}"]
 
 
 def failure(said: str) -> RehearsalError:

@@ -8,6 +8,8 @@ import re
 import shlex
 import subprocess
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,9 +80,12 @@ def ensure(
         raise RehearsalError(f"{error}\nThe queue:\n{queue}\nThe service's log ends:\n{_log(cluster)}") from error
 
 
-def check(cluster: SlurmCluster, outputs: Mapping[str, Any], report: Report) -> None:
-    """Let a JAX program compute on all slices, started as a user would. Raises RehearsalError where it cannot."""
-    argv = ["bash", f"{outputs['scripts']}/run_client.sh", *expected.command("python3", outputs)]
+def check(cluster: SlurmCluster, outputs: Mapping[str, Any], report: Report, patience: int = 60) -> None:
+    """Let a JAX program compute on all slices, started as a user would, for whose devices it waits `patience` seconds.
+
+    Raises RehearsalError with what the program said, and the service.
+    """
+    argv = ["bash", f"{outputs['scripts']}/run_client.sh", *expected.command("python3", outputs, patience)]
     report(f"{_prompt(cluster)} bash {outputs['scripts']}/run_client.sh python3 check.py")
     with tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(
@@ -91,11 +96,23 @@ def check(cluster: SlurmCluster, outputs: Mapping[str, Any], report: Report) -> 
             stdout=subprocess.PIPE,
             stderr=errors,
         ) as client:
+            # Nobody answers a client whose service has ended.
+            threading.Thread(target=_end_with_service, args=(cluster, client), daemon=True).start()
             for line in client.stdout or ():
                 report(f"  {line.rstrip()}")
         errors.seek(0)
-        if client.returncode != 0:
-            raise expected.failure(errors.read())
+        said = errors.read()
+    if client.returncode != 0:
+        state = "" if _service(cluster) else "The Pathways service has ended. "
+        raise expected.failure(f"{said.strip()}\n{state}The service's log ends:\n{_log(cluster)}")
+
+
+def _end_with_service(cluster: SlurmCluster, client: subprocess.Popen[str]) -> None:
+    while client.poll() is None:
+        if _service(cluster) is None:
+            client.terminate()
+            return
+        time.sleep(1)
 
 
 def _older_scripts(cluster: SlurmCluster, outputs: Mapping[str, Any], job: Job) -> str:

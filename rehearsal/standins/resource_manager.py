@@ -133,6 +133,8 @@ class ResourceManager:
             "TPU_CHIPS_PER_HOST_BOUNDS": ",".join(map(str, self.slices.host_shape)),
             "TPU_HOST_BOUNDS": ",".join(map(str, self.slices.host_grid)),
         }
+        if "TPU_ACCELERATOR_TYPE" in variables:
+            shape["TPU_ACCELERATOR_TYPE"] = self.slices.accelerator_type
         for name, expected in shape.items():
             if variables[name] != expected:
                 return f"it has {name}={variables[name]}, {self.instance_type} has {expected}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathways import tpu
 from pathways.catalogue import MachineType
 from pathways.geometry import CatalogueError, Topology
+from pathways.topology import SliceShape
 
 # What libtpu calls the devices of a generation. Source: jax, mesh_utils.py and pallas/mosaic/tpu_info.py.
 _KINDS = {"v4": "TPU v4", "v5e": "TPU v5 lite", "v5p": "TPU v5", "v6e": "TPU v6 lite", "tpu7x": "TPU7x"}
@@ -47,6 +48,12 @@ class InstanceType:
             if machine.pathways_prefix == prefix and topology in machine.topologies:
                 return cls(machine, topology)
         raise ValueError(f"unsupported instance type {text}")
+
+    @property
+    def accelerator_type(self) -> str:
+        """As libtpu names it, such as v6e-16."""
+        generation = tpu.catalogue().generations[self.machine.generation]
+        return SliceShape(generation, self.machine, self.topology).accelerator_type
 
     @property
     def hosts(self) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import re
 from collections.abc import Callable, Mapping
 
 from rehearsal.standins.flags import Flags
@@ -21,8 +23,22 @@ def hello(flags: Flags, environment: Mapping[str, str], address: str) -> Message
     if len(set(hosts)) != len(hosts):
         raise ValueError(f"TPU_WORKER_HOSTNAMES={','.join(hosts)} names a host twice")
     _check_coordinator(environment["MEGASCALE_COORDINATOR_ADDRESS"], flags.resource_manager[0])
-    variables = {name: environment[name] for name in _VARIABLES}
+    _check_optional(environment)
+    variables = {name: environment[name] for name in (*_VARIABLES, *_OPTIONAL) if name in environment}
     return {"role": "worker", "address": address, "shared": flags.shared, "variables": variables}
+
+
+def _check_optional(environment: Mapping[str, str]) -> None:
+    """Variables that not every platform sets."""
+    if environment.get("TPU_SKIP_MDS_QUERY", "true") != "true":
+        raise ValueError(
+            f"TPU_SKIP_MDS_QUERY={environment['TPU_SKIP_MDS_QUERY']}: what the metadata server knows of this VM would "
+            "take the place of the variables; it must be true"
+        )
+    ports = environment.get("TPU_RUNTIME_METRICS_PORTS")
+    chips = math.prod(map(int, re.findall(r"\d+", environment["TPU_CHIPS_PER_HOST_BOUNDS"])))
+    if ports is not None and (not re.fullmatch(r"\d+(,\d+)*", ports) or len(set(ports.split(","))) != chips):
+        raise ValueError(f"TPU_RUNTIME_METRICS_PORTS={ports} has to be one port for each of the VM's {chips} chips")
 
 
 def _check_coordinator(coordinator: str, resource_manager: str) -> None:
@@ -67,6 +83,7 @@ async def run(host: str, port: int, address: str | None, greeting: Message, log:
 
 
 _NUMBERS = ("MEGASCALE_SLICE_ID", "MEGASCALE_NUM_SLICES", "TPU_WORKER_ID")
+_OPTIONAL = ("TPU_ACCELERATOR_TYPE",)
 _VARIABLES = (
     *_NUMBERS,
     "MEGASCALE_COORDINATOR_ADDRESS",

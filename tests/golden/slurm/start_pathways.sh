@@ -92,7 +92,7 @@ start_resource_manager() {
         --gcs_scratch_location="gs://$GCS_BUCKET/pathways-scratch/shared" \
         --enable_gcs_olm=false >>"$PATHWAYS_LOGS/resource_manager.log" 2>&1 &
     servers[resource_manager]=$!
-    wait_for_port resource_manager "$RESOURCE_MANAGER_PORT"
+    wait_for_port resource_manager 29001
 }
 
 start_proxy() {
@@ -103,7 +103,7 @@ start_proxy() {
         --gcs_scratch_location="gs://$GCS_BUCKET/pathways-scratch/shared" \
         --num_elastic_instances="$MAX_SLICES" >>"$PATHWAYS_LOGS/proxy.log" 2>&1 &
     servers[proxy]=$!
-    wait_for_port proxy "$PROXY_PORT"
+    wait_for_port proxy 29000
 }
 
 wait_for_port() {

@@ -5,8 +5,9 @@ from __future__ import annotations
 import getpass
 import json
 import re
+import shutil
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,11 +48,20 @@ class Site:
         self.home = cluster.folder / "home"
         self.pathways = self.home / "pathways"
         self.address_file = self.pathways / "cluster.env"
-        scripts = self.home / "scripts"
-        scripts.mkdir(exist_ok=True)
-        for name, text in render(service).items():
-            (scripts / name).write_text(text)
+        self.install(render(service))
         Surroundings(google, cluster_account(PROJECT), REGION).save(cluster.folder)
+
+    def install(self, scripts: Mapping[str, str]) -> None:
+        """Put the scripts where the nodes see them."""
+        folder = self.home / "scripts"
+        folder.mkdir(exist_ok=True)
+        for name, text in scripts.items():
+            (folder / name).write_text(text)
+
+    def forget(self) -> None:
+        """Take away what setup_env.sh made and what services left."""
+        for folder in self.home.glob("pathways*"):
+            shutil.rmtree(folder) if folder.is_dir() else folder.unlink()
 
     @property
     def outputs(self) -> dict[str, Any]:
