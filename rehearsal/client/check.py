@@ -66,7 +66,10 @@ def _settings(timeout: int) -> str:
             f"JAX_PLATFORMS is {os.environ.get('JAX_PLATFORMS')!r} and JAX_BACKEND_TARGET {target!r}; "
             "Pathways needs proxy and grpc://HOST:PORT. The stack's outputs have both.",
         )
-    if os.environ.get(_INSECURE) != "true":
+    insecure = os.environ.get(_INSECURE)
+    if insecure not in (None, "true"):
+        raise Failure(USAGE, f"{_INSECURE}={insecure}: jaxlib connects to no proxy with it; it must be true.")
+    if insecure is None:
         os.environ[_INSECURE] = "true"
         say("note", f"jaxlib connects to no proxy without {_INSECURE}=true in the environment; set here")
     os.environ[_TIMEOUT] = str(timeout)

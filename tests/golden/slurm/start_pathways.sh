@@ -259,6 +259,7 @@ export PATHWAYS_PROXY_ADDRESS=$RM_IP:29000
 export JAX_PLATFORMS=proxy
 export XCLOUD_ENVIRONMENT=GCP
 export JAX_BACKEND_TARGET=grpc://$RM_IP:29000
+export IFRT_PROXY_USE_INSECURE_GRPC_CREDENTIALS=true
 END
     mv --force "$draft" "$ADDRESS_FILE"
     address_written=yes
