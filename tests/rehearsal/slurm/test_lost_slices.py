@@ -5,36 +5,41 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 
+import pytest
+
+from rehearsal.client import ENVIRONMENT
 from tests.rehearsal.slurm.site import Site, observer
 
-# Raised by whoever wants to see many.
-PREEMPTIONS = int(os.environ.get("PREEMPTIONS", "2"))
+# Of 50 that follow one another, none may go wrong; by default there is time for a few.
+PREEMPTIONS = [2, pytest.param(50, marks=pytest.mark.extended)]
 
 
-def test_a_lost_slice_is_powered_down_whole_and_comes_back_with_its_index(site: Site) -> None:
-    job = site.start(MIN_SLICES="2")
-    site.wait(lambda: len(site.servers("worker")) == 4, "four workers run", job)
-    nodes = site.slices()[0][2]
-    with observer(job) as slices:
-        slices.sees({0, 1})
-        site.cluster.lose(site.cluster.run("scontrol", "show", "hostnames", nodes).stdout.split()[1])
-        slices.sees({1})
-        job.said(f"{nodes}: powered down")
-        slices.sees({0, 1})
-    assert site.slices()[0][:2] == ("RUNNING", 1)
-    assert site.slices()[1][:2] == ("RUNNING", 0)
-
-
-def test_many_preemptions_leave_the_service_as_it_was(site: Site) -> None:
+@pytest.mark.parametrize("preemptions", PREEMPTIONS)
+def test_preemptions_leave_the_service_and_its_client_as_they_were(site: Site, preemptions: int) -> None:
+    ENVIRONMENT.ensure()
     job = site.start(MIN_SLICES="1")
     site.wait(lambda: len(site.servers("worker")) == 4, "four workers run", job)
     address, heads = job.address, {server.pid for server in site.servers() if server.kind != "worker"}
-    chance = random.Random(PREEMPTIONS)
-    with observer(job) as slices:
+    chance = random.Random(preemptions)
+    with observer(job) as slices, trainer(site) as training:
         slices.sees({0, 1})
-        for _ in range(PREEMPTIONS):
+        training.goes_on({0, 1})
+        nodes = site.slices()[0][2]
+        site.cluster.lose(site.cluster.run("scontrol", "show", "hostnames", nodes).stdout.split()[1])
+        slices.sees({1})
+        training.goes_on({1})
+        job.said(f"{nodes}: powered down")
+        slices.sees({0, 1})
+        assert site.slices()[0][:2] == ("RUNNING", 1)
+        assert site.slices()[1][:2] == ("RUNNING", 0)
+        for _ in range(preemptions - 1):
             site.wait(lambda: bool(tpu_nodes(site)), "there is a node to lose", job)
             site.cluster.lose(chance.choice(tpu_nodes(site)))
             # Now and then the next one follows before Slurm has made up for this one, or has even noticed.
@@ -44,9 +49,53 @@ def test_many_preemptions_leave_the_service_as_it_was(site: Site) -> None:
                 time.sleep(chance.uniform(0, 20))
         site.wait(lambda: all_workers_run(site), "every slice runs again", job)
         slices.sees({0, 1})
+        training.goes_on({0, 1})
     assert sorted(site.slices()) == [0, 1]
     assert job.address == address
     assert {server.pid for server in site.servers() if server.kind != "worker"} == heads
+
+
+@dataclass
+class Training:
+    """A JAX program that was connected once, and computes ever since."""
+
+    site: Site
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def goes_on(self, slices: set[int]) -> None:
+        """Waits for two more steps on exactly these slices; the program must not have ended meanwhile."""
+        shown = f"slices: {', '.join(map(str, sorted(slices)))}"
+
+        def steps() -> int:
+            before, found, after = self.log.read_text().rpartition("slices: ")
+            return after.count("completed step") if found and f"slices: {after.splitlines()[0]}" == shown else 0
+
+        began: list[int] = []
+
+        def two_more() -> bool:
+            assert self.process.poll() is None, self.log.read_text()
+            began.append(steps())
+            return steps() >= began[0] + 2
+
+        self.site.wait(two_more, f"two more steps with {shown}")
+
+
+@contextmanager
+def trainer(site: Site) -> Iterator[Training]:
+    """A training job on the login node, for as long as it takes."""
+    log = site.home / "training.log"
+    argv = site.cluster.on_login_node("bash", "scripts/run_maxtext.sh", "steps=1000000")
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(
+            argv, env=site.cluster.environment(), cwd=site.home, stdout=output, stderr=subprocess.STDOUT
+        ) as process,
+    ):
+        try:
+            yield Training(site, process, log)
+        finally:
+            process.kill()
 
 
 def tpu_nodes(site: Site) -> list[str]:
