@@ -19,7 +19,7 @@ from rehearsal import faults, view
 from rehearsal.client import ENVIRONMENT
 from rehearsal.errors import RehearsalError
 from rehearsal.home import Home
-from rehearsal.project import StackFile, needs, on_director, protected
+from rehearsal.project import StackFile, needs, on_director, protected, tpu_vms
 from rehearsal.pulumi import Stack
 from rehearsal.session import Session
 from rehearsal.slurm import install, service
@@ -35,11 +35,21 @@ DEFAULT_STACK = "gke-v6e"
 StackName = Annotated[str, typer.Argument(metavar="STACK", help="A stack in stacks/, or the path of a stack file.")]
 
 
+# Up to this size a machine holds a process for every container.
+MOST_VMS_WITH_PODS = 64
+RunPods = Annotated[
+    bool | None,
+    typer.Option(help=f"Run the pods' containers as processes; by default for up to {MOST_VMS_WITH_PODS} TPU VMs."),
+]
+
+
 @app.command()
-def up(stack: StackName) -> None:
+def up(stack: StackName, run_pods: RunPods = None) -> None:
     """Start the rehearsal, run `pulumi up`, and show what runs where."""
     file = StackFile.find(stack)
     session = _session()
+    session.home.create()
+    session.home.choose(run_pods=tpu_vms(file) <= MOST_VMS_WITH_PODS if run_pods is None else run_pods)
     timings: dict[str, float] = {}
     with _timed(timings, "start of the rehearsal"):
         _start(session, file)

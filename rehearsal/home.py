@@ -79,6 +79,22 @@ class Home:
         """Application Default Credentials: a key file whose tokens the rehearsal's Google gives out."""
         return self.root / "credentials.json"
 
+    @property
+    def run_pods(self) -> bool:
+        """Whether clusters made from now on run the containers of their pods as processes."""
+        return self._run_pods.exists()
+
+    def choose(self, *, run_pods: bool) -> None:
+        """Decide that for the clusters to come."""
+        if run_pods:
+            self._run_pods.touch()
+        else:
+            self._run_pods.unlink(missing_ok=True)
+
+    @property
+    def _run_pods(self) -> Path:
+        return self.root / "run-pods"
+
     def create(self) -> None:
         """Make the folders and the token; harmless when they exist."""
         for folder in (

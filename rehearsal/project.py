@@ -12,6 +12,8 @@ from typing import Any
 
 import yaml
 
+from pathways import checks, stackfile
+from pathways.faults import StackError
 from rehearsal.errors import RehearsalError
 from rehearsal.home import CHECKOUT, Home
 from rehearsal.tools import DEFAULT, Tools
@@ -79,6 +81,15 @@ def on_director(file: StackFile) -> bool:
     """Whether the stack is for Cluster Director, and so for Slurm."""
     config = _read(file.path).get("config")
     return isinstance(config, dict) and _on_director(config)
+
+
+def tpu_vms(file: StackFile) -> int:
+    """TPU VMs of a stack's slices; 0 of a faulty file, which the program itself refuses."""
+    try:
+        settings, _ = stackfile.from_file(file.path)
+    except StackError:
+        return 0
+    return settings.slices.count * checks.shape_of(settings).vms
 
 
 def lay(home: Home, tools: Tools, stack: StackFile) -> None:

@@ -18,6 +18,7 @@ from rehearsal.errors import RehearsalError
 from rehearsal.google.environment import variables as gcloud_variables
 from rehearsal.google.tokens import write_key_file
 from rehearsal.home import CHECKOUT, Home
+from rehearsal.kubernetes.agent.container import signal_all
 from rehearsal.kubernetes.runtime import KubernetesRuntime
 from rehearsal.processes import Processes, free_port, wait_for
 from rehearsal.slurm.runtime import SlurmClusters
@@ -118,6 +119,7 @@ class Session:
         self.processes.stop(GOOGLE)
         self.slurm.stop()
         self.processes.stop_all()
+        signal_all(self.home.clusters)
         shutil.rmtree(self.home.root, ignore_errors=True)
 
     def _restart_dead(self) -> list[str]:

@@ -6,8 +6,9 @@ and its models hide the JSON that the rehearsal handles anyway.
 
 from __future__ import annotations
 
+import json
 import ssl
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
@@ -20,6 +21,7 @@ from rehearsal.errors import RehearsalError
 Json = dict[str, Any]
 CONNECTIONS = 16
 MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
 
 
 class ApiError(RehearsalError):
@@ -98,6 +100,35 @@ class Api:
         items: list[Json] = self._send("GET", path, query=query)["items"]
         return items
 
+    def collection(self, path: str) -> tuple[list[Json], str]:
+        """The objects of a collection, and the version from which `watch` tells what has changed since."""
+        found = self._send("GET", path)
+        return found["items"], found["metadata"]["resourceVersion"]
+
+    def watch(self, path: str, version: str) -> Iterator[tuple[str, Json]]:
+        """What happens to the objects of a collection: ADDED, MODIFIED or DELETED, and the object.
+
+        The server ends it now and then. Raises ApiError when it no longer knows the version, UnreachableError.
+        """
+        query = {"watch": "1", "resourceVersion": version}
+        # Silence is no fault: on an idle cluster nothing happens.
+        patience = httpx.Timeout(30.0, read=None)
+        try:
+            with self._http.stream("GET", path, params=query, timeout=patience) as response:
+                if response.is_error:
+                    response.read()
+                    raise ApiError(response.request, response)
+                for line in response.iter_lines():
+                    event = json.loads(line)
+                    yield event["type"], event["object"]
+        except httpx.TransportError as error:
+            raise UnreachableError(f"The Kubernetes API at {self._address} ended {path}: {error!r}") from error
+
+    def post(self, path: str, body: Json) -> Json:
+        """Send a request that is an object itself, such as for a token; the answer."""
+        answer: Json = self._send("POST", path, body=body)
+        return answer
+
     def create(self, path: str, body: Json) -> None:
         """Create an object; one that exists already is left as it is."""
         try:
@@ -106,19 +137,25 @@ class Api:
             if error.status != 409:
                 raise
 
-    def patch(self, path: str, body: Json | list[Json]) -> None:
-        """Change an object: a JSON merge patch (an object) or a JSON patch (a list of operations)."""
-        kind = MERGE if isinstance(body, dict) else "application/json-patch+json"
-        self._send("PATCH", path, body=body, kind=kind)
+    def patch(self, path: str, body: Json | list[Json], *, by_key: bool = False) -> None:
+        """Change an object: a JSON merge patch (an object) or a JSON patch (a list of operations).
 
-    def delete(self, path: str, *, at_once: bool = False, dependents: bool = False) -> None:
+        `by_key`: a strategic merge patch, which merges lists such as conditions by their items' keys.
+        """
+        kind = MERGE if isinstance(body, dict) else "application/json-patch+json"
+        self._send("PATCH", path, body=body, kind=STRATEGIC if by_key else kind)
+
+    def delete(self, path: str, *, at_once: bool = False, dependents: bool = False, uid: str | None = None) -> None:
         """Delete an object, if it is there; `at_once` without waiting for anyone to confirm.
 
         `dependents`: what it owns too, which some kinds, such as Job, leave behind otherwise.
+        With `uid`, only that very object: one of the same name that came after it stays (ApiError 409).
         """
         query = {"gracePeriodSeconds": "0"} if at_once else {}
+        query |= {"propagationPolicy": "Background"} if dependents else {}
+        body = {"preconditions": {"uid": uid}} if uid else None
         try:
-            self._send("DELETE", path, query=query | ({"propagationPolicy": "Background"} if dependents else {}))
+            self._send("DELETE", path, query=query, body=body)
         except ApiError as error:
             if error.status != 404:
                 raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -16,6 +16,7 @@ import yaml
 from rehearsal.errors import RehearsalError
 from rehearsal.home import CHECKOUT, Home
 from rehearsal.kubernetes import kwok
+from rehearsal.kubernetes.agent.container import signal_all
 from rehearsal.kubernetes.api import Api
 from rehearsal.kubernetes.certificates import Authority, new_signing_key
 from rehearsal.kubernetes.egress import READY, SOCKET
@@ -35,6 +36,8 @@ DNS_NAME = "localhost"
 START_SECONDS = 90.0
 # An API server that anyone still watches takes a minute to leave; a deleted cluster has nothing to save.
 DELETE_SECONDS = 3.0
+# File in the cluster's folder that says so.
+RUNS_PODS = "runs-pods"
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Ports:
     etcd: int
     etcd_peers: int
     api_server: int
+    kubelets: int
 
 
 class ControlPlane:
@@ -60,6 +64,11 @@ class ControlPlane:
     @property
     def exists(self) -> bool:
         return self.kubeconfig.exists()
+
+    @property
+    def runs_pods(self) -> bool:
+        """Whether the containers of its pods run as processes, which was decided when it was made."""
+        return (self.folder / RUNS_PODS).exists()
 
     @property
     def kubeconfig(self) -> Path:
@@ -83,7 +92,7 @@ class ControlPlane:
     def ports(self) -> Ports:
         file = self.folder / "ports.json"
         if not file.exists():
-            file.write_text(json.dumps(asdict(Ports(free_port(), free_port(), free_port()))))
+            file.write_text(json.dumps(asdict(Ports(*(free_port() for _ in fields(Ports))))))
         return Ports(**json.loads(file.read_text()))
 
     def api(self) -> Api:
@@ -101,6 +110,8 @@ class ControlPlane:
             self._start("kube-scheduler", self._scheduler(), cwd=self.folder)
             self._start("kwok", self._kwok(), cwd=self.folder, env={"KWOK_WORKDIR": str(self.folder)})
             # Started last to be stopped first: the API server lingers while a controller watches it.
+            if self.runs_pods:
+                self._start("agent", self._agent(), cwd=CHECKOUT)
             services = self._start("node-services", self._node_services(), cwd=CHECKOUT)
             wait_for(
                 lambda: api.get("/api/v1/namespaces/default/serviceaccounts/default") is not None,
@@ -116,6 +127,7 @@ class ControlPlane:
         """End every process of the cluster and remove its files."""
         for process in reversed(self._processes.all(f"{self.key}/")):
             self._processes.stop(process.name, DELETE_SECONDS)
+        signal_all(self.folder)  # an agent that was killed has left its containers
         self._public_authority.unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -153,7 +165,9 @@ class ControlPlane:
         self._write("service-accounts.key", new_signing_key())
         self._write("tokens.csv", f'{self._home.token.read_text()},rehearsal,rehearsal,"system:masters"\n')
         self._write("egress.yaml", yaml.safe_dump(_egress()))
-        self._write("kwok.yaml", kwok.configuration())
+        if self._home.run_pods:
+            self._write(RUNS_PODS, "")
+        self._write("kwok.yaml", kwok.configuration(run_pods=self.runs_pods))
         self._write("kubeconfig", yaml.safe_dump(self._kubeconfig()))  # last: it says that the rest is there
 
     def _write(self, name: str, text: str) -> None:
@@ -191,6 +205,11 @@ class ControlPlane:
     def _node_services(self) -> list[str]:
         module = "rehearsal.kubernetes.node_services"
         where = [f"--kubeconfig={self.kubeconfig}", f"--programs={self._bin}", f"--logs={self._logs}"]
+        return [sys.executable, "-m", module, *where]
+
+    def _agent(self) -> list[str]:
+        module = "rehearsal.kubernetes.agent"
+        where = [f"--home={self._home.root}", f"--kubeconfig={self.kubeconfig}", f"--logs={self._logs}"]
         return [sys.executable, "-m", module, *where]
 
     def _api_server(self) -> list[str]:

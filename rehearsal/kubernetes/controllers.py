@@ -196,6 +196,11 @@ def program_of(image: str) -> str | None:
     return name if name in PROGRAMS else None
 
 
+def runs_as_controller(pod: Mapping[str, Any]) -> bool:
+    """Whether a pod stands for one of the PROGRAMS: kwok shows it (kwok.py), and the program runs once for all."""
+    return program_of(pod["spec"]["containers"][0].get("image", "")) is not None
+
+
 def rehearsed_config(program: str, text: str, ports: LocalPorts, certificates: Path) -> str:
     """A controller's configuration with what one machine and a single process of it make necessary.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib import resources
+from typing import Any
 
 import yaml
 
@@ -14,23 +15,34 @@ STAGES = ("node-ready", "node-heartbeat", "pod-ready", "pod-delete")
 NODE_GRACE_SECONDS = 225
 
 
-def configuration() -> str:
-    """kwok's configuration file: options and stages, as one YAML stream."""
+def configuration(*, run_pods: bool) -> str:
+    """kwok's configuration file: options and stages, as one YAML stream.
+
+    With `run_pods`, pods are the node agent's, and kwok's are only those of controllers.
+    """
     options = {"podPlayStageParallelism": 16, "nodePlayStageParallelism": 16}
     kwok = {"apiVersion": "config.kwok.x-k8s.io/v1alpha1", "kind": "KwokConfiguration", "options": options}
     stages = {name: yaml.safe_load(_stage(name)) for name in STAGES}
-    stages["pod-ready"]["spec"]["selector"]["matchExpressions"].append(
-        {"key": _runs_or_needs_no_process(), "operator": "In", "values": ["true"]}
-    )
+    served, controller = f'(.metadata.annotations["{SERVING}"] == "true")', f"({_of_a_controller()})"
+    if run_pods:
+        _select(stages["pod-ready"], f"{served} and {controller}")
+        _select(stages["pod-delete"], controller)
+    else:
+        _select(stages["pod-ready"], f"{served} or ({controller} | not)")
     return str(yaml.safe_dump_all([kwok, *stages.values()], sort_keys=False))
+
+
+def _select(stage: dict[str, Any], expression: str) -> None:
+    """Let a stage be only for objects of which a jq expression is true."""
+    stage["spec"]["selector"]["matchExpressions"].append({"key": expression, "operator": "In", "values": ["true"]})
 
 
 def _stage(name: str) -> str:
     return resources.files("rehearsal.kubernetes").joinpath("stages", f"{name}.yaml").read_text("utf-8")
 
 
-def _runs_or_needs_no_process() -> str:
-    """A jq expression: pods whose program runs for real are ready when it serves, all others at once."""
+def _of_a_controller() -> str:
+    """A jq expression: whether a pod's program runs for real (controllers.runs_as_controller)."""
     image = '.spec.containers[0].image | split("@")[0] | split("/")[-1] | split(":")[0]'
     programs = ", ".join(json.dumps(name) for name in PROGRAMS)
-    return f'(.metadata.annotations["{SERVING}"] == "true") or ({image} | IN({programs}) | not)'
+    return f"{image} | IN({programs})"
