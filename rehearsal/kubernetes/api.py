@@ -151,11 +151,13 @@ class Api:
         `dependents`: what it owns too, which some kinds, such as Job, leave behind otherwise.
         With `uid`, only that very object: one of the same name that came after it stays (ApiError 409).
         """
-        query = {"gracePeriodSeconds": "0"} if at_once else {}
-        query |= {"propagationPolicy": "Background"} if dependents else {}
-        body = {"preconditions": {"uid": uid}} if uid else None
+        options: Json = {"gracePeriodSeconds": 0} if at_once else {}
+        if dependents:
+            options["propagationPolicy"] = "Background"
+        if uid:
+            options["preconditions"] = {"uid": uid}
         try:
-            self._send("DELETE", path, query=query, body=body)
+            self._send("DELETE", path, body=options or None)
         except ApiError as error:
             if error.status != 404:
                 raise
