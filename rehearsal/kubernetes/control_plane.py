@@ -16,7 +16,9 @@ import yaml
 from rehearsal.errors import RehearsalError
 from rehearsal.home import CHECKOUT, Home
 from rehearsal.kubernetes import kwok
+from rehearsal.kubernetes.agent import debugging
 from rehearsal.kubernetes.agent.container import signal_all
+from rehearsal.kubernetes.agent.programs import PATH
 from rehearsal.kubernetes.api import Api
 from rehearsal.kubernetes.certificates import Authority, new_signing_key
 from rehearsal.kubernetes.egress import READY, SOCKET
@@ -108,7 +110,11 @@ class ControlPlane:
             wait_for(api.ready, f"the API server of {self.key} to be ready", START_SECONDS, server)
             manager = self._start("kube-controller-manager", self._controller_manager(), cwd=self.folder)
             self._start("kube-scheduler", self._scheduler(), cwd=self.folder)
-            self._start("kwok", self._kwok(), cwd=self.folder, env={"KWOK_WORKDIR": str(self.folder)})
+            if self.runs_pods:
+                debugging.install(api)
+                debugging.link_commands(self._commands, PATH)
+            path = {"PATH": str(self._commands)} if self.runs_pods else {}
+            self._start("kwok", self._kwok(), cwd=self.folder, env={"KWOK_WORKDIR": str(self.folder), **path})
             # Started last to be stopped first: the API server lingers while a controller watches it.
             if self.runs_pods:
                 self._start("agent", self._agent(), cwd=CHECKOUT)
@@ -205,7 +211,7 @@ class ControlPlane:
     def _node_services(self) -> list[str]:
         module = "rehearsal.kubernetes.node_services"
         where = [f"--kubeconfig={self.kubeconfig}", f"--programs={self._bin}", f"--logs={self._logs}"]
-        return [sys.executable, "-m", module, *where]
+        return [sys.executable, "-m", module, *where, f"--kubelets={self.ports.kubelets}"]
 
     def _agent(self) -> list[str]:
         module = "rehearsal.kubernetes.agent"
@@ -260,7 +266,16 @@ class ControlPlane:
             f"--config={self.folder / 'kwok.yaml'}",
             "--manage-all-nodes=true",
             "--node-lease-duration-seconds=0",
+            *(self._kubelets() if self.runs_pods else []),
         ]
+
+    def _kubelets(self) -> list[str]:
+        """kwok answers for all kubelets at one port, to which node_services leads."""
+        return [f"--server-address=127.0.0.1:{self.ports.kubelets}", f"--enable-crds={','.join(debugging.KINDS)}"]
+
+    @property
+    def _commands(self) -> Path:
+        return self.folder / "commands"
 
 
 def _definitions() -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ def configuration(*, run_pods: bool) -> str:
 
     With `run_pods`, pods are the node agent's, and kwok's are only those of controllers.
     """
-    options = {"podPlayStageParallelism": 16, "nodePlayStageParallelism": 16}
+    options = {"podPlayStageParallelism": 16, "nodePlayStageParallelism": 16, "enableDebuggingHandlers": run_pods}
     kwok = {"apiVersion": "config.kwok.x-k8s.io/v1alpha1", "kind": "KwokConfiguration", "options": options}
     stages = {name: yaml.safe_load(_stage(name)) for name in STAGES}
     served, controller = f'(.metadata.annotations["{SERVING}"] == "true")', f"({_of_a_controller()})"

@@ -20,8 +20,9 @@ from rehearsal.errors import RehearsalError
 from rehearsal.kubernetes.api import Api, UnreachableError
 from rehearsal.kubernetes.autoscaler import Autoscaler
 from rehearsal.kubernetes.controller_runner import ControllerRunner
-from rehearsal.kubernetes.egress import READY, SOCKET, EgressProxy
+from rehearsal.kubernetes.egress import READY, SOCKET, Address, EgressProxy
 from rehearsal.kubernetes.load_balancers import LoadBalancers
+from rehearsal.kubernetes.nodes import KUBELET_PORT
 
 log = logging.getLogger("node-services")
 BUSY_SECONDS = 0.15
@@ -32,6 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m rehearsal.kubernetes.node_services", description=__doc__)
     parser.add_argument("--kubeconfig", type=Path, required=True, help="in the cluster's folder")
     parser.add_argument("--programs", type=Path, required=True, help="folder of the controllers' programs")
+    parser.add_argument("--kubelets", type=int, required=True, help="loopback port that answers for every kubelet")
     parser.add_argument("--logs", type=Path, required=True, help="folder of the controllers' logs")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
@@ -42,18 +44,24 @@ def main() -> None:
     with Api.of(arguments.kubeconfig) as api:
         runner = ControllerRunner(api, arguments.kubeconfig, folder / "controllers", arguments.programs, arguments.logs)
         beside = [LoadBalancers(api).step, Autoscaler(api, folder).step]
-        asyncio.run(serve(runner, beside, Path(SOCKET), Path(READY)))
+        asyncio.run(serve(runner, beside, Path(SOCKET), Path(READY), arguments.kubelets))
 
 
-async def serve(runner: ControllerRunner, beside: Sequence[Callable[[], None]], socket: Path, ready: Path) -> None:
+async def serve(
+    runner: ControllerRunner, beside: Sequence[Callable[[], None]], socket: Path, ready: Path, kubelets: int
+) -> None:
     """Serve until SIGTERM or SIGINT, then end every controller. `ready` gets this process's id first.
 
-    `beside` are steps of controllers that need no process of their own.
+    `beside` are steps of controllers that need no process of their own; `kubelets` is the port of all kubelets.
     """
+
+    def resolve(address: Address) -> int | None:
+        return kubelets if address[1] == KUBELET_PORT else runner.resolve(address)
+
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    server = await EgressProxy(runner.resolve).listen(socket)
+    server = await EgressProxy(resolve).listen(socket)
     ready.write_text(str(os.getpid()))
     try:
         await asyncio.to_thread(runner.stop)  # what an earlier, killed process of this kind left behind

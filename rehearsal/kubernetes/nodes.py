@@ -30,6 +30,7 @@ CONDITIONS = (
     ("NetworkUnavailable", "False", "RouteCreated"),
 )
 MAX_PODS = 110
+KUBELET_PORT = 10250
 LONGEST_NAME = 63
 _ALPHABET = string.digits + string.ascii_lowercase
 _SUFFIXES = len(_ALPHABET) ** 4
@@ -164,6 +165,7 @@ class NodePool:
                     {"type": "InternalDNS", "address": host},
                     {"type": "Hostname", "address": host},
                 ],
+                "daemonEndpoints": {"kubeletEndpoint": {"Port": KUBELET_PORT}},
                 "nodeInfo": {
                     "architecture": "amd64",
                     "operatingSystem": "linux",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import yaml
 
+from rehearsal.client import ENVIRONMENT
 from rehearsal.home import Home
 from rehearsal.kubernetes.agent.addresses import Loopback
 from rehearsal.kubernetes.agent.identity import Identities
@@ -37,7 +38,7 @@ def main() -> None:
             folder=folder,
             logs=options.logs,
             loopback=loopback,
-            client=Path.home() / ".cache/pulumi-pathways/client",
+            client=ENVIRONMENT.folder,
             identity=Identities(Home(options.home)).variables,
             nodes={},
             pods={},

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from rehearsal.kubernetes.agent.debugging import CURRENT_LOG, PREVIOUS_LOG
 from rehearsal.kubernetes.agent.namespace import born
 from rehearsal.kubernetes.agent.volumes import Mount
 from rehearsal.processes import running
@@ -77,6 +78,7 @@ class Run:
         """Start it and wait until its program runs. Raises StartError."""
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "run.json").write_text(json.dumps(asdict(command)))
+        _link_logs(Path(command.log))
         self._shim = subprocess.Popen(
             [sys.executable, "-I", "-S", str(SHIM), str(self.folder)],
             stdin=subprocess.DEVNULL,
@@ -180,6 +182,15 @@ def runs(folder: Path) -> list[Run]:
     """The runs of a container, oldest first."""
     numbers = sorted(int(path.name) for path in folder.glob("[0-9]*")) if folder.exists() else []
     return [Run(folder / str(number)) for number in numbers]
+
+
+def _link_logs(log: Path) -> None:
+    """Let the links by which logs are read lead to this run's and the one's before."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    current, previous = log.parent / CURRENT_LOG, log.parent / PREVIOUS_LOG
+    if current.is_symlink():
+        current.replace(previous)
+    current.symlink_to(log.name)
 
 
 def signal_all(folder: Path, number: signal.Signals = signal.SIGINT) -> list[Run]:

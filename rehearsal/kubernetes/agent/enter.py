@@ -1,7 +1,6 @@
-"""Runs a command in a container: `python enter.py RUN COMMAND ARGUMENTS...`; RUN is the folder of the container's run.
+"""Runs a command in a container: `python enter.py FOLDER COMMAND ARGUMENTS...`; FOLDER has the container's runs.
 
-`kubectl exec` comes here as well: kwok starts the command by its name, finds a link to this file (debugging.py), and
-has put the container's folder of runs into REHEARSAL_CONTAINER. It runs in a bare interpreter: standard library only.
+It runs in a bare interpreter, for probes and `kubectl exec` (debugging.py): standard library only.
 """
 
 from __future__ import annotations
@@ -12,8 +11,6 @@ import os
 import sys
 from typing import NoReturn
 
-CONTAINER = "REHEARSAL_CONTAINER"
-
 
 def enter(run: str, argv: list[str]) -> NoReturn:
     """Become `argv` in the container of that run. Raises OSError where it does not run, or has no such program."""
@@ -23,11 +20,12 @@ def enter(run: str, argv: list[str]) -> NoReturn:
     kinds = ["mnt", "uts"] if os.geteuid() == 0 else ["user", "mnt", "uts"]
     for namespace in [os.open(f"/proc/{pid}/ns/{kind}", os.O_RDONLY) for kind in kinds]:
         if ctypes.CDLL(None, use_errno=True).setns(namespace, 0) != 0:
-            raise OSError(ctypes.get_errno(), "setns")
+            raise OSError(ctypes.get_errno(), "the container's namespaces cannot be entered")
     os.fchdir(root)
     os.chroot(".")
     os.chdir(known["workingDir"])
-    os.execvpe(argv[0], argv, {**known["env"], **({"TERM": os.environ["TERM"]} if "TERM" in os.environ else {})})
+    terminal = {"TERM": os.environ["TERM"]} if "TERM" in os.environ else {}
+    os.execvpe(argv[0], argv, known["env"] | terminal)
 
 
 def latest(container: str) -> str:
@@ -36,14 +34,11 @@ def latest(container: str) -> str:
 
 
 def main() -> int:
-    # Started by a name of its own, this file stands for the command of that name.
-    name = os.path.basename(sys.argv[0])
+    folder, *command = sys.argv[1:]
     try:
-        if name == os.path.basename(__file__):
-            enter(sys.argv[1], sys.argv[2:])
-        enter(latest(os.environ[CONTAINER]), [name, *sys.argv[1:]])
+        enter(latest(folder), command)
     except (OSError, ValueError, KeyError) as error:
-        print(f"{name}: cannot run in the container: {error}", file=sys.stderr)
+        print(f"{command[0]} cannot run in the container: {error}", file=sys.stderr)
         return 126
 
 

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from rehearsal.kubernetes.agent import environment, hosts, programs, tpu
+from rehearsal.kubernetes.agent import debugging, environment, hosts, programs, tpu
 from rehearsal.kubernetes.agent.container import Command
 from rehearsal.kubernetes.agent.environment import ConfigError
 from rehearsal.kubernetes.agent.surroundings import Surroundings, internal_address
@@ -50,6 +50,8 @@ class Launcher:
         lookup, token = around.lookup(pod["metadata"]["namespace"]), around.token(pod)
         self._volumes = Volumes(pod, around.places(pod), self._local, lookup, token)
         self._volumes.make()
+        containers = self._folder / "containers"
+        debugging.describe(around.api, pod, containers, around.log_folder(pod), self.address)
 
     def command(self, container: Json, run: int) -> Command:
         """What a run of a container executes. Raises UnknownImageError, ConfigError and what the API raises."""
@@ -77,7 +79,7 @@ class Launcher:
             env=variables,
             hostName=host,
             workingDir=container.get("workingDir") or "/",
-            log=str(around.log_file(pod, container["name"], run)),
+            log=str(around.log_folder(pod) / container["name"] / f"{run}.log"),
             mounts=[*files, *self._volumes.mounts(container, stated)],
             kept=[folder for folder in program.kept if Path(folder).exists()],
         )

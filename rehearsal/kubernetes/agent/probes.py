@@ -96,7 +96,7 @@ class Prober:
             return 200 <= (await client.get(url, headers=headers)).status_code < 400
 
     async def _execute(self, command: list[str]) -> int:
-        argv = [sys.executable, "-I", "-S", str(ENTER), str(self._run.folder), *command]
+        argv = [sys.executable, "-I", "-S", str(ENTER), str(self._run.folder.parent), *command]
         nothing = subprocess.DEVNULL
         process = await asyncio.create_subprocess_exec(*argv, stdin=nothing, stdout=nothing, stderr=nothing)
         try:

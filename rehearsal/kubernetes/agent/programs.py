@@ -46,8 +46,10 @@ def program_of(container: Json, client: Path) -> Program:
     ours = {"PATH": PATH, "HOME": "/root", "PYTHONPATH": str(CHECKOUT), "PYTHONUNBUFFERED": "1"}
     folders = tuple(dict.fromkeys([str(CHECKOUT), sys.prefix, sys.base_prefix, str(client)]))
     if name in PATHWAYS:
+        if client.exists():  # else the proxy says that no client can connect
+            ours["REHEARSAL_CLIENT"] = str(client)
         argv = [sys.executable, "-m", "rehearsal.standins"]
-        return Program(argv, [name], {**ours, "REHEARSAL_CLIENT": str(client)}, folders)
+        return Program(argv, [name], ours, folders)
     if name == COLOCATED_PYTHON or "colocated-python" in image:
         return Program([sys.executable, "-m", "rehearsal.kubernetes.agent.colocated_python"], [], ours, folders)
     if OF_CLIENTS & {variable["name"] for variable in container.get("env") or ()}:

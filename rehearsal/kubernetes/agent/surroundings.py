@@ -39,9 +39,9 @@ class Surroundings:
     def pod_folder(self, pod: Json) -> Path:
         return self.folder / "pods" / _full_name(pod)
 
-    def log_file(self, pod: Json, container: str, run: int) -> Path:
-        """Where a run of a container logs: as below /var/log/pods of a node."""
-        return self.logs / "pods" / _full_name(pod) / container / f"{run}.log"
+    def log_folder(self, pod: Json) -> Path:
+        """Where its containers log, a folder each: as below /var/log/pods of a node."""
+        return self.logs / "pods" / _full_name(pod)
 
     def places(self, pod: Json) -> Places:
         node = self.folder / "nodes" / pod["spec"]["nodeName"]
