@@ -7,15 +7,16 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from rehearsal import faults, view
+from rehearsal import faults, pods, view
 from rehearsal.client import ENVIRONMENT
 from rehearsal.errors import RehearsalError
 from rehearsal.home import Home
@@ -58,7 +59,8 @@ def up(stack: StackName, run_pods: RunPods = None) -> None:
         target.prepare()
         target.recover(console.print)
     with _timed(timings, "pulumi up"):
-        _run(target, "up", "--yes", "--skip-preview")
+        watch = pods.Watch(session, _project_of(target)) if session.home.run_pods else None
+        _run(target, "up", "--yes", "--skip-preview", watch=watch)
     if on_director(file):
         with _timed(timings, "the Pathways service"):
             _serve(session, target)
@@ -68,6 +70,9 @@ def up(stack: StackName, run_pods: RunPods = None) -> None:
         with _timed(timings, "client check"):
             console.print("\nclient check: a JAX program on the login node")
             service.check(_slurm(session, target, outputs), outputs, _say)
+    elif "jobSet" in outputs:
+        with _timed(timings, "client check"):
+            _check(session, file, target, outputs)
     (session.home.root / "timings.json").write_text(json.dumps(timings))
     chosen = "" if stack == DEFAULT_STACK else f" STACK={stack}"
     console.print(f"\nUp after {sum(timings.values()):.0f} s. Next:", highlight=False)
@@ -104,6 +109,20 @@ def _serve(session: Session, target: Stack) -> None:
 
 def _say(line: str) -> None:
     console.print(line, highlight=False, markup=False)
+
+
+def _check(session: Session, file: StackFile, target: Stack, outputs: dict[str, Any]) -> None:
+    """Try the stack with a real JAX client, where its pods run."""
+    project = _project_of(target)
+    for cluster in view.clusters(session, project):
+        if cluster["name"] == outputs["clusterName"] and pods.runs_pods(session, project, cluster):
+            console.print()
+            with view.api(session, cluster) as api:
+                pods.check(session, file, api, outputs, _say)
+
+
+def _project_of(target: Stack) -> str:
+    return target.read("config", "get", "gcp:project", "--stack", target.name).strip()
 
 
 def _slurm(session: Session, target: Stack, outputs: dict[str, Any]) -> SlurmCluster:
@@ -223,6 +242,7 @@ def _start(session: Session, file: StackFile) -> None:
     session.build(needs(file))
     if on_director(file):
         install.ensure(console.print)
+    if on_director(file) or session.home.run_pods:
         ENVIRONMENT.ensure()
     with console.status("starting the rehearsal"):
         session.start(console.print)
@@ -236,8 +256,8 @@ def _existing(stack: str) -> Stack:
     return target
 
 
-def _run(target: Stack, command: str, *arguments: str) -> None:
-    code = target.run(*command.split(), *arguments)
+def _run(target: Stack, command: str, *arguments: str, watch: Callable[[], None] | None = None) -> None:
+    code = target.run(*command.split(), *arguments, watch=watch)
     if code != 0:
         raise typer.Exit(code)
 
@@ -252,8 +272,7 @@ def _show(session: Session, target: Stack) -> dict[str, Any]:
         view.show_director(console, outputs)
         slurm_view.show(console, _slurm(session, target, outputs), outputs)
         return outputs
-    gcp_project = target.read("config", "get", "gcp:project", "--stack", target.name).strip()
-    for cluster in view.clusters(session, gcp_project):
+    for cluster in view.clusters(session, _project_of(target)):
         if cluster["name"] == outputs["clusterName"]:
             view.write_kubeconfig(session, cluster, session.home.root / "kubeconfig")
             namespace, _, job_set = outputs["jobSet"].partition("/")
@@ -265,7 +284,7 @@ def main() -> None:
     try:
         app()
     except RehearsalError as error:
-        Console(stderr=True).print(f"[red]error:[/] {error}", highlight=False, markup=True)
+        Console(stderr=True).print(f"[red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
         sys.exit(1)
 
 

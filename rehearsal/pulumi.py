@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,6 +14,8 @@ from rehearsal.errors import RehearsalError
 from rehearsal.project import StackFile
 from rehearsal.provider.pending import settle_pending_creates
 from rehearsal.session import Session
+
+_WATCH_SECONDS = 1.0
 
 
 class Stack:
@@ -52,15 +55,30 @@ class Stack:
         state.unlink()
         self.read("refresh", "--stack", self.name, "--yes", "--skip-preview")
 
-    def run(self, command: str, *arguments: str) -> int:
-        """Run a command on the stack, shown to the user as it goes; the CLI's exit code."""
+    def run(self, command: str, *arguments: str, watch: Callable[[], None] | None = None) -> int:
+        """Run a command on the stack, shown to the user as it goes; the CLI's exit code.
+
+        `watch` is called every second meanwhile. What it raises is raised once the CLI has ended the update in order.
+        """
         child = subprocess.Popen(self._argv(command, "--stack", self.name, *arguments), env=self._environment)
+        error: RehearsalError | None = None
         while True:
             try:
-                return child.wait()
+                code = child.wait(None if watch is None or error else _WATCH_SECONDS)
+                break
             except KeyboardInterrupt:
                 # The terminal sent it to the CLI as well, which ends the update in order; a second one ends it hard.
                 continue
+            except subprocess.TimeoutExpired:
+                try:
+                    assert watch is not None
+                    watch()
+                except RehearsalError as raised:
+                    error = raised
+                    child.send_signal(signal.SIGINT)
+        if error is not None:
+            raise error
+        return code
 
     def read(self, *arguments: str) -> str:
         """Run a command in silence; what it printed. Raises RehearsalError with its error text."""

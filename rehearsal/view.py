@@ -12,13 +12,17 @@ from typing import Any
 import httpx
 import yaml
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from pathways.kubeconfig import kubeconfig
 from rehearsal.errors import RehearsalError
+from rehearsal.kubernetes import trouble
 from rehearsal.kubernetes.api import Api
 from rehearsal.session import Session
 
+# What is the matter with many pods is mostly the same.
+_MOST_TROUBLES = 3
 POOL_LABEL = "cloud.google.com/gke-nodepool"
 
 
@@ -33,6 +37,7 @@ class Pod:
     phase: str
     node: str
     pool: str
+    troubles: tuple[trouble.Trouble, ...] = ()
 
 
 def clusters(session: Session, project: str) -> list[dict[str, Any]]:
@@ -78,6 +83,7 @@ def pods(api: Api, namespace: str, job_set: str) -> list[Pod]:
                 phase=item["status"]["phase"],
                 node=node,
                 pool=pool.get(node, ""),
+                troubles=tuple(trouble.of_pod(item)),
             )
         )
     return sorted(found, key=lambda pod: (pod.job, pod.index, pod.position))
@@ -100,7 +106,7 @@ def show(console: Console, outputs: Mapping[str, Any], running: list[Pod]) -> No
     shown = groups if len(running) <= 64 else dict(list(groups.items())[:8])
     for (job, index), members in shown.items():
         for position, pod in enumerate(members):
-            colour = "green" if pod.phase == "Running" else "yellow"
+            colour = "red" if pod.troubles else "green" if pod.phase in ("Running", "Succeeded") else "yellow"
             table.add_row(
                 f"{job} {index}" if position == 0 else "",
                 pod.name,
@@ -113,6 +119,8 @@ def show(console: Console, outputs: Mapping[str, Any], running: list[Pod]) -> No
         rest = [pod for key, members in groups.items() if key not in shown for pod in members]
         up = sum(pod.phase == "Running" for pod in rest)
         console.print(f"… and {len(groups) - len(shown)} more jobs: {up} of their {len(rest)} pods are Running")
+    for each in [each for pod in running for each in pod.troubles][:_MOST_TROUBLES]:
+        console.print(f"[red]{escape(str(each))}[/]", soft_wrap=True, highlight=False)
     for what, key in [
         ("proxy", "proxyAddress"),
         ("resource manager", "resourceManagerAddress"),

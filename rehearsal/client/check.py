@@ -22,6 +22,7 @@ _EXITS = {
 }
 _TIMEOUT = "PATHWAYS_PROXY_CONNECTION_TIMEOUT_SECS"
 _INSECURE = "IFRT_PROXY_USE_INSECURE_GRPC_CREDENTIALS"
+_AGAIN_SECONDS = 2.0
 # In the refusal of a second client.
 _ONE_CLIENT = "one client at a time"
 
@@ -40,13 +41,25 @@ def main() -> int:
     parser.add_argument("--slices", type=int, required=True, help="slices that must be there")
     parser.add_argument("--devices", type=int, required=True, help="devices that must be there, of all slices")
     parser.add_argument("--timeout", type=int, default=60, help="seconds to wait for the proxy and its slices")
+    parser.add_argument(
+        "--elastic", action="store_true", help="wait for slices that are missing when the proxy answers"
+    )
+    parser.add_argument("--stay", type=int, default=0, help="seconds to stay connected afterwards")
     given = parser.parse_args()
+    began = time.monotonic()
     try:
         target = _settings(given.timeout)
         say("connecting", f"{target}, for up to {given.timeout} seconds")
         devices = _connect(target)
+        left = given.timeout - round(time.monotonic() - began)
+        if given.elastic and len(devices) < given.devices and left > 0:
+            # An elastic service lets clients in before all slices are there; JAX asks for devices only once.
+            say("waiting", f"for more slices than {_told(devices)}, for up to {left} seconds")
+            time.sleep(_AGAIN_SECONDS)
+            os.execv(sys.executable, [sys.executable, *sys.argv, f"--timeout={left}"])
         _count(devices, given.slices, given.devices)
         _compute(devices)
+        time.sleep(given.stay)
     except Failure as failure:
         print(f"FAILED: {failure}", file=sys.stderr, flush=True)
         return failure.code
@@ -102,11 +115,15 @@ def _reason(error: Exception) -> str:
     return text.partition(" (set JAX_PLATFORMS=")[0].rpartition("detailed error: ")[2].partition("\n")[0]
 
 
+def _told(devices: list[Any]) -> str:
+    return f"{len(devices)} devices in {len({device.slice_index for device in devices})} slices"
+
+
 def _count(devices: list[Any], slices: int, expected: int) -> None:
     found: dict[int, int] = {}
     for device in devices:
         found[device.slice_index] = found.get(device.slice_index, 0) + 1
-    told = f"{len(devices)} devices in {len(found)} slices"
+    told = _told(devices)
     if len(devices) != expected or len(found) != slices:
         each = ", ".join(f"slice {index}: {count}" for index, count in sorted(found.items()))
         raise Failure(WRONG_DEVICES, f"{told} ({each}); expected are {expected} devices in {slices} slices.")

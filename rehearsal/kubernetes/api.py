@@ -100,6 +100,10 @@ class Api:
         items: list[Json] = self._send("GET", path, query=query)["items"]
         return items
 
+    def text(self, path: str, **query: str) -> str:
+        """What is no JSON: the log of a container."""
+        return self._request("GET", path, query=query).text
+
     def collection(self, path: str) -> tuple[list[Json], str]:
         """The objects of a collection, and the version from which `watch` tells what has changed since."""
         found = self._send("GET", path)
@@ -171,6 +175,17 @@ class Api:
         body: Json | list[Json] | None = None,
         kind: str = "application/json",
     ) -> Any:
+        return self._request(method, path, query=query, body=body, kind=kind).json()
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Json | list[Json] | None = None,
+        kind: str = "application/json",
+    ) -> httpx.Response:
         headers = {"Content-Type": kind} if body is not None else {}
         try:
             response = self._http.request(method, path, params=query, json=body, headers=headers)
@@ -180,7 +195,7 @@ class Api:
             ) from error
         if response.is_error:
             raise ApiError(response.request, response)
-        return response.json()
+        return response
 
 
 def each(action: Callable[[Any], None], items: Iterable[Any]) -> None:

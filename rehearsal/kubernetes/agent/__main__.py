@@ -39,7 +39,7 @@ def main() -> None:
             logs=options.logs,
             loopback=loopback,
             client=ENVIRONMENT.folder,
-            identity=Identities(Home(options.home)).variables,
+            identity=Identities(Home(options.home), folder).variables,
             nodes={},
             pods={},
             services={},

@@ -35,13 +35,16 @@ def _found(module: str) -> bool:
         return False
 
 
-def main() -> None:
+def main() -> int:
     command = sys.argv[1:]
     if missing := lacking(command):
+        if "REHEARSAL_CHECK" not in os.environ:
+            print(f"The rehearsal has no {missing}, and does not know the slices to look for.", file=sys.stderr)
+            return 127
         print(f"The rehearsal has no {missing}: it checks Pathways in its place.", flush=True)
         command = json.loads(os.environ["REHEARSAL_CHECK"])
     os.execvp(command[0], command)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

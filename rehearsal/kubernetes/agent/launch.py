@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
 
-from rehearsal.kubernetes.agent import debugging, environment, hosts, programs, tpu
+from rehearsal.kubernetes.agent import clients, debugging, environment, hosts, programs, tpu
 from rehearsal.kubernetes.agent.container import Command
 from rehearsal.kubernetes.agent.environment import ConfigError
 from rehearsal.kubernetes.agent.surroundings import Surroundings, internal_address
@@ -61,6 +62,7 @@ class Launcher:
         host = hosts.host_name(pod, self._node)
         server, port = around.server
         lookup = around.lookup(pod["metadata"]["namespace"])
+        check = clients.check_of(pod) if program.client else None
         stated = environment.variables(container, pod, self._local, self._node, lookup)
         variables = {
             **program.environment,
@@ -71,7 +73,8 @@ class Launcher:
             **stated,
             "REHEARSAL_IMAGE": container["image"],
             "REHEARSAL_ADDRESS": self.address,
-            **around.identity(pod, self._node),
+            **({clients.CHECK: json.dumps(check)} if check else {}),
+            **around.identity(pod, self._node, lookup),
         }
         files = [(str(self._folder / "etc" / name), f"/etc/{name}", False) for name in ("hosts", "resolv.conf")]
         return Command(

@@ -30,13 +30,14 @@ class UnknownImageError(Exception):
 class Program:
     """What an image amounts to here: `argv` and after it the container's command line, else `entrypoint`.
 
-    `kept`: folders of this machine that it needs to see.
+    `kept`: folders of this machine that it needs to see. `client`: it is a JAX client of Pathways.
     """
 
     argv: list[str]
     entrypoint: list[str]
     environment: dict[str, str]
     kept: tuple[str, ...]
+    client: bool = False
 
 
 def program_of(container: Json, client: Path) -> Program:
@@ -46,7 +47,7 @@ def program_of(container: Json, client: Path) -> Program:
     ours = {"PATH": PATH, "HOME": "/root", "PYTHONPATH": str(CHECKOUT), "PYTHONUNBUFFERED": "1"}
     folders = tuple(dict.fromkeys([str(CHECKOUT), sys.prefix, sys.base_prefix, str(client)]))
     if name in PATHWAYS:
-        if client.exists():  # else the proxy says that no client can connect
+        if (client / "complete").exists():  # else the proxy says that no client can connect
             ours["REHEARSAL_CLIENT"] = str(client)
         argv = [sys.executable, "-m", "rehearsal.standins"]
         return Program(argv, [name], ours, folders)
@@ -55,5 +56,5 @@ def program_of(container: Json, client: Path) -> Program:
     if OF_CLIENTS & {variable["name"] for variable in container.get("env") or ()}:
         path = os.pathsep.join([str(client / "bin"), PATH])
         argv = [str(client / "bin" / "python"), str(Path(__file__).with_name("client_command.py"))]
-        return Program(argv, [], {"PATH": path, "HOME": "/root", "PYTHONUNBUFFERED": "1"}, folders)
+        return Program(argv, [], {"PATH": path, "HOME": "/root", "PYTHONUNBUFFERED": "1"}, folders, client=True)
     raise UnknownImageError(f"the rehearsal has no program in place of image {image!r}; it has them for {KNOWN}")

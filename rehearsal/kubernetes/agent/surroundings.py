@@ -10,12 +10,13 @@ from typing import Any
 
 from rehearsal.kubernetes.agent import addresses, hosts
 from rehearsal.kubernetes.agent.addresses import Loopback
+from rehearsal.kubernetes.agent.environment import Lookup
 from rehearsal.kubernetes.agent.volumes import Places
 from rehearsal.kubernetes.api import Api
 
 Json = dict[str, Any]
-# Variables that only this machine has need of: identity of a pod on a node.
-Identity = Callable[[Json, Json], dict[str, str]]
+# Variables that only this machine has need of: who a pod on a node is, found out with a lookup in its namespace.
+Identity = Callable[[Json, Json, Lookup], dict[str, str]]
 
 
 @dataclass

@@ -12,6 +12,7 @@ import pytest
 
 from rehearsal.kubernetes.agent.container import UNKNOWN, Command, Exit, Run, StartError, runs, signal_all
 from rehearsal.kubernetes.agent.volumes import Mount
+from rehearsal.processes import running, wait_for
 
 
 @pytest.fixture
@@ -105,17 +106,18 @@ def test_a_program_that_does_not_exist_is_named(folder: Path) -> None:
 
 
 def test_sigterm_reaches_it_and_what_it_left_running_ends_with_it(folder: Path) -> None:
-    async def stop() -> Exit:
+    async def stop() -> tuple[Exit, int]:
         run = Run(folder / "0")
-        script = "sleep 1000 & trap 'exit 5' TERM; echo ready; while :; do sleep 0.05; done"
+        script = "sleep 1000 & trap 'exit 5' TERM; echo $!; while :; do sleep 0.05; done"
         await run.start(command(folder, script))
-        while not (folder / "main.log").read_text():
+        while not (said := (folder / "main.log").read_text().split()):
             await asyncio.sleep(0.05)
         run.signal(signal.SIGTERM)
-        return await run.wait()
+        return await run.wait(), int(said[-1])
 
-    assert asyncio.run(stop()).code == 5
-    assert "sleep 1000" not in _processes()
+    end, left = asyncio.run(stop())
+    assert end.code == 5
+    wait_for(lambda: not running(left), "what it had started is gone", timeout=10)
 
 
 def test_a_later_agent_finds_it_and_hears_how_it_ends(folder: Path) -> None:
@@ -133,8 +135,9 @@ def test_a_later_agent_finds_it_and_hears_how_it_ends(folder: Path) -> None:
 
 
 def test_a_run_whose_shim_is_killed_is_killed_too_and_its_end_unknown(folder: Path) -> None:
+    run = Run(folder / "0")
+
     async def lose() -> Exit:
-        run = Run(folder / "0")
         await run.start(command(folder, "sleep 1000"))
         assert run._shim is not None
         run._shim.kill()
@@ -142,14 +145,4 @@ def test_a_run_whose_shim_is_killed_is_killed_too_and_its_end_unknown(folder: Pa
 
     end = asyncio.run(lose())
     assert (end.code, end.reason) == (137, UNKNOWN)
-    assert "sleep 1000" not in _processes()
-
-
-def _processes() -> str:
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            found.append(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-        except OSError:
-            continue
-    return "\n".join(found)
+    wait_for(lambda: not running(run.pid), "the container's process is gone", timeout=10)

@@ -32,9 +32,9 @@ class FakeApi:
         return copy.deepcopy(self.objects.get(path))
 
     def items(self, path: str, **query: str) -> list[Json]:
-        wanted = [pair.partition("=")[::2] for pair in query.get("labelSelector", "").split(",") if pair]
+        wanted = [pair.partition("=") for pair in query.get("labelSelector", "").split(",") if pair]
         found = [item for key, item in sorted(self.objects.items()) if self._belongs(key, path)]
-        return copy.deepcopy([i for i in found if all(_labels(i).get(key) == value for key, value in wanted)])
+        return copy.deepcopy([i for i in found if all(_fits(_labels(i), *words) for words in wanted)])
 
     def create(self, path: str, body: Json) -> None:
         self.log.append(("POST", path))
@@ -61,6 +61,11 @@ class FakeApi:
             return True
         base, _, kind = collection.rpartition("/")
         return folder.startswith(f"{base}/namespaces/") and folder.endswith(f"/{kind}")
+
+
+def _fits(labels: dict[str, str], key: str, equals: str, value: str) -> bool:
+    """Whether a selector's KEY=VALUE, or KEY alone, which is any value, is true of labels."""
+    return labels.get(key) == value if equals else key in labels
 
 
 def _labels(item: Json) -> dict[str, str]:

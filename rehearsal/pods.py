@@ -1,0 +1,161 @@
+"""The pods of a rehearsed stack that run: watched while they come up, and tried by a JAX client in the end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from pathways import names, stackfile
+from rehearsal import view
+from rehearsal.client import CHECK, ENVIRONMENT
+from rehearsal.errors import RehearsalError
+from rehearsal.home import CHECKOUT
+from rehearsal.kubernetes.api import Api, ApiError, UnreachableError
+from rehearsal.kubernetes.control_plane import RUNS_PODS
+from rehearsal.kubernetes.trouble import Watcher
+from rehearsal.project import StackFile
+from rehearsal.session import Session
+from rehearsal.standins.slices import InstanceType
+
+Json = dict[str, Any]
+Say = Callable[[str], None]
+CLIENT = "main"
+"""The client's container, as the JobSet names it."""
+_MOST_TROUBLES = 3
+_PATIENCE_SECONDS = 240.0
+_EXPORT = re.compile(r"export (\w+)=(\S+)")
+
+
+class Watch:
+    """Called again and again while a stack comes up; raises RehearsalError for a container that does not run."""
+
+    def __init__(self, session: Session, project: str) -> None:
+        self._session = session
+        self._project = project
+        self._watchers: dict[str, Watcher] = {}
+
+    def __call__(self) -> None:
+        found = []
+        for cluster in view.clusters(self._session, self._project):
+            if runs_pods(self._session, self._project, cluster) and cluster.get("endpoint"):
+                with contextlib.suppress(UnreachableError, ApiError):
+                    found += self._of(cluster).look()
+        if found:
+            told = "\n".join(map(str, found[:_MOST_TROUBLES]))
+            more = f"\n… and {len(found) - _MOST_TROUBLES} more" if len(found) > _MOST_TROUBLES else ""
+            raise RehearsalError(f"{told}{more}\nWhen it is mended: make up. make status shows all pods.")
+
+    def _of(self, cluster: Json) -> Watcher:
+        if cluster["endpoint"] not in self._watchers:
+            self._watchers[cluster["endpoint"]] = Watcher(view.api(self._session, cluster))
+        return self._watchers[cluster["endpoint"]]
+
+
+def runs_pods(session: Session, project: str, cluster: Mapping[str, Any]) -> bool:
+    """Whether the containers of a cluster's pods run, which was decided when it was made."""
+    key = f"{project}_{cluster['location']}_{cluster['name']}"
+    return (session.home.clusters / key / RUNS_PODS).exists()
+
+
+def check(session: Session, file: StackFile, api: Api, outputs: Mapping[str, Any], say: Say) -> None:
+    """Let a real JAX program use the stack, from where its user's would. Raises RehearsalError where it cannot."""
+    settings, _ = stackfile.from_file(file.path)
+    if settings.workload.suspend or settings.kueue.enabled and not _started(api, outputs):
+        say("client check: nothing runs yet, as the JobSet is suspended")
+    elif settings.workload.mode == "interactive":
+        say("client check: a JAX program, through pathways connect:")
+        with _way(session, file) as variables:
+            _check(outputs, variables)
+    elif settings.workload.mode == "batch":
+        _watch_client(api, outputs, say)
+    else:
+        say("client check: none, as each client of a shared service brings a proxy of its own")
+
+
+def _started(api: Api, outputs: Mapping[str, Any]) -> bool:
+    namespace, _, name = outputs["jobSet"].partition("/")
+    return bool(view.pods(api, namespace, name))
+
+
+def _check(outputs: Mapping[str, Any], variables: Mapping[str, str]) -> None:
+    slices = int(outputs["slices"])
+    devices = slices * InstanceType.parse(outputs["instanceType"]).devices_per_slice
+    argv = [str(ENVIRONMENT.python), str(CHECK), f"--slices={slices}", f"--devices={devices}"]
+    done = subprocess.run(argv, env={**os.environ, **variables}, check=False, text=True, stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        raise RehearsalError(f"A JAX client cannot use the stack: {done.stderr.strip().removeprefix('FAILED: ')}")
+
+
+@contextlib.contextmanager
+def _way(session: Session, file: StackFile) -> Iterator[dict[str, str]]:
+    """Hold the way to the proxy open as a user does; yields the variables that it prints."""
+    argv = [sys.executable, "-m", "cli", "connect", "-s", str(file.path), "--hold", "--forward", "--port", "0"]
+    with subprocess.Popen(
+        argv,
+        cwd=CHECKOUT,
+        env={**os.environ, **session.environment(), "PYTHONPATH": str(CHECKOUT)},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as holder:
+        variables: dict[str, str] = {}
+        lines: list[str] = []
+        assert holder.stdout is not None
+        try:
+            for line in holder.stdout:
+                lines.append(line)
+                if found := _EXPORT.match(line):
+                    variables[found[1]] = found[2]
+                elif variables:
+                    break
+            if not variables:
+                raise RehearsalError(f"There is no way to the proxy. pathways connect says:\n{''.join(lines).strip()}")
+            yield variables
+        finally:
+            holder.send_signal(signal.SIGINT)
+
+
+def _watch_client(api: Api, outputs: Mapping[str, Any], say: Say) -> None:
+    """Show what the client in the head's pod says, to the end of the check where it is one."""
+    namespace, _, job_set = outputs["jobSet"].partition("/")
+    say(f"client check: container {CLIENT} of {outputs['jobSet']}, which is in the cluster:")
+    shown, deadline = 0, time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        heads = [pod for pod in view.pods(api, namespace, job_set) if pod.job == names.HEAD_JOB]
+        state, lines = _client(api, namespace, heads[0].name) if heads else ({}, [])
+        for line in lines[shown:]:
+            say(f"  {line}")
+        shown = len(lines)
+        end = state.get("terminated")
+        if end and end["exitCode"] != 0:
+            raise RehearsalError(
+                f"The client, container {CLIENT} of pod {heads[0].name}, ended with exit code {end['exitCode']}."
+            )
+        if end:
+            return
+        if state.get("running") and lines and not lines[0].startswith("The rehearsal has no "):
+            say("it is a program of your own, and goes on")
+            return
+        if time.monotonic() > deadline:
+            raise RehearsalError(
+                f"The client of {outputs['jobSet']} has not ended after {_PATIENCE_SECONDS:.0f} seconds."
+            )
+        time.sleep(1)
+
+
+def _client(api: Api, namespace: str, pod: str) -> tuple[Json, list[str]]:
+    """The state of a pod's client, and what it has said."""
+    path = f"/api/v1/namespaces/{namespace}/pods/{pod}"
+    statuses = ((api.get(path) or {}).get("status") or {}).get("containerStatuses") or []
+    state: Json = next((status["state"] for status in statuses if status["name"] == CLIENT), {})
+    try:
+        return state, api.text(f"{path}/log", container=CLIENT).splitlines() if "waiting" not in state else []
+    except ApiError:
+        return state, []

@@ -1,0 +1,96 @@
+"""What is said of pods that do not run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rehearsal.kubernetes import trouble
+from rehearsal.kubernetes.trouble import OF_JOB_SETS, PODS, Watcher
+from tests.unit.kubernetes.fake_api import FakeApi
+
+Json = dict[str, Any]
+RUNNING = {"running": {"startedAt": "2026-12-01T00:00:00Z"}}
+
+
+def pod(policy: str = "Never", phase: str = "Running", conditions: list[Json] | None = None, **container: Any) -> Json:
+    status = {"name": "pathways-proxy", "restartCount": 0, "state": RUNNING, "lastState": {}, **container}
+    return {
+        "metadata": {"name": "head-0", "namespace": "default", "labels": {OF_JOB_SETS: "pathways"}},
+        "spec": {"restartPolicy": policy},
+        "status": {"phase": phase, "conditions": conditions or [], "containerStatuses": [status]},
+    }
+
+
+def ended(code: int, message: str = "Unknown command line flag 'x'", reason: str = "Error") -> Json:
+    return {"terminated": {"exitCode": code, "reason": reason, "message": message}}
+
+
+def test_pods_that_run_or_are_done_are_no_trouble() -> None:
+    assert trouble.of_pod(pod()) == []
+    assert trouble.of_pod(pod(phase="Succeeded", state=ended(0))) == []
+    assert trouble.of_pod(pod(state={"waiting": {"reason": "PodInitializing"}})) == []
+
+
+def test_a_container_that_ended_for_good_is_named_with_its_last_words() -> None:
+    [found] = trouble.of_pod(pod(state=ended(1)))
+    assert str(found) == (
+        "container pathways-proxy of pod head-0 ended with exit code 1. "
+        "Its log (kubectl logs -n default head-0 -c pathways-proxy) ends:\nUnknown command line flag 'x'"
+    )
+
+
+def test_one_restart_is_an_accident_and_more_are_not() -> None:
+    crashed: Json = {"state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": ended(1)}
+    assert trouble.of_pod(pod("OnFailure", restartCount=1, **crashed)) == []
+    [found] = trouble.of_pod(pod("OnFailure", restartCount=2, **crashed))
+    assert "ended for the 3th time with exit code 1" in str(found).replace("3rd", "3th")
+    assert trouble.of_pod(pod("OnFailure", restartCount=2, ready=True, lastState=ended(1))) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ({"state": {"waiting": {"reason": "ErrImagePull", "message": "no program for nginx"}}}, "ErrImagePull"),
+        ({"state": ended(128, "exec: no such file", "StartError")}, "cannot be started: exec: no such file"),
+    ],
+)
+def test_a_container_that_does_not_start_says_why(status: Json, words: str) -> None:
+    [found] = trouble.of_pod(pod(**status))
+    assert words in str(found) and "pathways-proxy" in str(found) and "Its log" not in str(found)
+
+
+def test_what_may_pass_counts_once_it_has_lasted() -> None:
+    unschedulable = [{"type": "PodScheduled", "status": "False", "message": "0/9 nodes are available"}]
+    waiting = pod(phase="Pending", conditions=unschedulable)
+    now = [100.0]
+    api = FakeApi({f"{PODS}/head-0": waiting})
+    watcher = Watcher(api.api, lambda: now[0])
+    assert watcher.look() == []
+    now[0] += trouble.PATIENCE["unschedulable"] / 2
+    # The scheduler's words change with every try.
+    waiting["status"]["conditions"][0]["message"] = "0/10 nodes are available"
+    api.objects[f"{PODS}/head-0"] = waiting
+    assert watcher.look() == []
+    now[0] += trouble.PATIENCE["unschedulable"]
+    [found] = watcher.look()
+    assert str(found) == "pod head-0 fits on no node: 0/10 nodes are available"
+
+
+def test_what_lasted_and_ended_starts_anew() -> None:
+    now = [0.0]
+    waiting = pod(state={"waiting": {"reason": "CreateContainerConfigError", "message": "no secret"}})
+    api = FakeApi({f"{PODS}/head-0": waiting})
+    watcher = Watcher(api.api, lambda: now[0])
+    for state in (waiting, pod(), waiting):
+        api.objects[f"{PODS}/head-0"] = state
+        assert watcher.look() == []
+        now[0] += trouble.PATIENCE["waiting"] - 1
+
+
+def test_a_job_set_that_failed_is_told_where_no_pod_says_why() -> None:
+    condition = {"type": "Failed", "status": "True", "message": "jobset failed due to one or more job failures"}
+    job_set = {"metadata": {"name": "pathways", "namespace": "default"}, "status": {"conditions": [condition]}}
+    watcher = Watcher(FakeApi({f"{trouble.JOB_SETS}/pathways": job_set}).api)
+    assert [str(each) for each in watcher.look()] == ["JobSet pathways: jobset failed due to one or more job failures"]
