@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shlex
@@ -108,17 +109,16 @@ def _serve(session: Session, target: Stack) -> None:
 
 
 def _say(line: str) -> None:
-    console.print(line, highlight=False, markup=False)
+    console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _check(session: Session, file: StackFile, target: Stack, outputs: dict[str, Any]) -> None:
     """Try the stack with a real JAX client, where its pods run."""
     project = _project_of(target)
     for cluster in view.clusters(session, project):
-        if cluster["name"] == outputs["clusterName"] and pods.runs_pods(session, project, cluster):
+        if cluster["name"] == outputs["clusterName"] and pods.runs(session, project, cluster):
             console.print()
-            with view.api(session, cluster) as api:
-                pods.check(session, file, api, outputs, _say)
+            pods.check(session, file, cluster, project, outputs, _say)
 
 
 def _project_of(target: Stack) -> str:

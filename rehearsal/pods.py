@@ -10,13 +10,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from pathways import names, stackfile
+from pathways import containers, names, stackfile
 from rehearsal import view
 from rehearsal.client import CHECK, ENVIRONMENT
 from rehearsal.errors import RehearsalError
 from rehearsal.home import CHECKOUT
+from rehearsal.kubernetes.agent.addresses import standing_for
+from rehearsal.kubernetes.agent.client_command import IN_PLACE
 from rehearsal.kubernetes.api import Api, ApiError, UnreachableError
 from rehearsal.kubernetes.control_plane import RUNS_PODS
 from rehearsal.kubernetes.trouble import Watcher
@@ -44,7 +47,7 @@ class Watch:
     def __call__(self) -> None:
         found = []
         for cluster in view.clusters(self._session, self._project):
-            if runs_pods(self._session, self._project, cluster) and cluster.get("endpoint"):
+            if runs(self._session, self._project, cluster) and cluster.get("endpoint"):
                 with contextlib.suppress(UnreachableError, ApiError):
                     found += self._of(cluster).look()
         if found:
@@ -58,30 +61,38 @@ class Watch:
         return self._watchers[cluster["endpoint"]]
 
 
-def runs_pods(session: Session, project: str, cluster: Mapping[str, Any]) -> bool:
+def folder(session: Session, project: str, cluster: Mapping[str, Any]) -> Path:
+    """The folder of a rehearsed cluster."""
+    return session.home.clusters / f"{project}_{cluster['location']}_{cluster['name']}"
+
+
+def runs(session: Session, project: str, cluster: Mapping[str, Any]) -> bool:
     """Whether the containers of a cluster's pods run, which was decided when it was made."""
-    key = f"{project}_{cluster['location']}_{cluster['name']}"
-    return (session.home.clusters / key / RUNS_PODS).exists()
+    return (folder(session, project, cluster) / RUNS_PODS).exists()
 
 
-def check(session: Session, file: StackFile, api: Api, outputs: Mapping[str, Any], say: Say) -> None:
-    """Let a real JAX program use the stack, from where its user's would. Raises RehearsalError where it cannot."""
+def check(
+    session: Session, file: StackFile, cluster: Mapping[str, Any], project: str, outputs: Mapping[str, Any], say: Say
+) -> None:
+    """Let a real JAX program use a stack, from where its user's would. Raises RehearsalError where it cannot."""
     settings, _ = stackfile.from_file(file.path)
-    if settings.workload.suspend or settings.kueue.enabled and not _started(api, outputs):
-        say("client check: nothing runs yet, as the JobSet is suspended")
-    elif settings.workload.mode == "interactive":
-        say("client check: a JAX program, through pathways connect:")
-        with _way(session, file) as variables:
-            _check(outputs, variables)
-    elif settings.workload.mode == "batch":
-        _watch_client(api, outputs, say)
-    else:
-        say("client check: none, as each client of a shared service brings a proxy of its own")
-
-
-def _started(api: Api, outputs: Mapping[str, Any]) -> bool:
-    namespace, _, name = outputs["jobSet"].partition("/")
-    return bool(view.pods(api, namespace, name))
+    namespace, _, job_set = outputs["jobSet"].partition("/")
+    with view.api(session, cluster) as api:
+        if not view.pods(api, namespace, job_set):
+            say("client check: none, as nothing runs")
+        elif settings.workload.mode == "batch":
+            _follow_client(api, namespace, job_set, say)
+        elif settings.workload.mode == "service":
+            say("client check: none, as each client of a shared service brings a proxy of its own")
+        elif address := str(outputs.get("proxyLoadBalancer") or ""):
+            say(f"client check: a JAX program, through the load balancer {address}:")
+            host, _, port = address.rpartition(":")
+            local = standing_for(folder(session, project, cluster), host)
+            _check(outputs, {**containers.client_variables(local, int(port)), containers.INSECURE_VARIABLE: "true"})
+        else:
+            say("client check: a JAX program, through pathways connect:")
+            with _way(session, file) as variables:
+                _check(outputs, variables)
 
 
 def _check(outputs: Mapping[str, Any], variables: Mapping[str, str]) -> None:
@@ -122,32 +133,25 @@ def _way(session: Session, file: StackFile) -> Iterator[dict[str, str]]:
             holder.send_signal(signal.SIGINT)
 
 
-def _watch_client(api: Api, outputs: Mapping[str, Any], say: Say) -> None:
-    """Show what the client in the head's pod says, to the end of the check where it is one."""
-    namespace, _, job_set = outputs["jobSet"].partition("/")
-    say(f"client check: container {CLIENT} of {outputs['jobSet']}, which is in the cluster:")
+def _follow_client(api: Api, namespace: str, job_set: str, say: Say) -> None:
+    """Show what the client in the head's pod says, to its end where it is the check."""
+    say(f"client check: by container {CLIENT} of {namespace}/{job_set}, in the cluster:")
     shown, deadline = 0, time.monotonic() + _PATIENCE_SECONDS
-    while True:
-        heads = [pod for pod in view.pods(api, namespace, job_set) if pod.job == names.HEAD_JOB]
-        state, lines = _client(api, namespace, heads[0].name) if heads else ({}, [])
+    while time.monotonic() < deadline:
+        heads = [pod.name for pod in view.pods(api, namespace, job_set) if pod.job == names.HEAD_JOB]
+        state, lines = _client(api, namespace, heads[0]) if heads else ({}, [])
         for line in lines[shown:]:
             say(f"  {line}")
         shown = len(lines)
-        end = state.get("terminated")
-        if end and end["exitCode"] != 0:
-            raise RehearsalError(
-                f"The client, container {CLIENT} of pod {heads[0].name}, ended with exit code {end['exitCode']}."
-            )
-        if end:
+        if end := state.get("terminated"):
+            if end["exitCode"] != 0:
+                raise RehearsalError(f"Container {CLIENT} of pod {heads[0]} ended with exit code {end['exitCode']}.")
             return
-        if state.get("running") and lines and not lines[0].startswith("The rehearsal has no "):
+        if lines and not lines[0].startswith(IN_PLACE):
             say("it is a program of your own, and goes on")
             return
-        if time.monotonic() > deadline:
-            raise RehearsalError(
-                f"The client of {outputs['jobSet']} has not ended after {_PATIENCE_SECONDS:.0f} seconds."
-            )
         time.sleep(1)
+    raise RehearsalError(f"The client of {namespace}/{job_set} has not ended after {_PATIENCE_SECONDS:.0f} seconds.")
 
 
 def _client(api: Api, namespace: str, pod: str) -> tuple[Json, list[str]]:

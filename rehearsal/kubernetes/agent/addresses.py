@@ -62,10 +62,8 @@ class Loopback:
 
     def of(self, address: str) -> str:
         """The loopback address for one of the API, the same each time."""
-        ip = IPv4Address(address)
-        if ip in NODE_RANGE:
-            offset = (int(ip) - int(NODE_RANGE.network_address)) % self._block.num_addresses
-            return str(self._block[offset])
+        if IPv4Address(address) in NODE_RANGE:
+            return _in_block(self._block, address)
         with self._lock:
             if address not in self._pods:
                 taken = set(self._pods.values())
@@ -91,6 +89,22 @@ class Loopback:
         draft = self._file.with_suffix(".new")
         draft.write_text(json.dumps({"block": str(self._block), "pods": self._pods}))
         draft.replace(self._file)
+
+
+def standing_for(folder: Path, address: str) -> str:
+    """The loopback address that stands for one of the nodes' network, in the cluster that has this folder.
+
+    Raises RehearsalError where no pods run.
+    """
+    try:
+        block = IPv4Network(json.loads((folder / FILE).read_text())["block"])
+    except FileNotFoundError:
+        raise RehearsalError(f"Nothing stands for {address}: no pods run in {folder.name}.") from None
+    return _in_block(block, address)
+
+
+def _in_block(block: IPv4Network, address: str) -> str:
+    return str(block[(int(IPv4Address(address)) - int(NODE_RANGE.network_address)) % block.num_addresses])
 
 
 def pod_address(pod_range: str, taken: set[str]) -> str:

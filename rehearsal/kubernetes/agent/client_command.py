@@ -12,6 +12,9 @@ import os
 import shutil
 import sys
 
+# What it says begins so where the check runs.
+IN_PLACE = "The rehearsal has no "
+
 
 def lacking(command: list[str]) -> str | None:
     """What of a command line is not on this machine; None where all of it is."""
@@ -39,9 +42,9 @@ def main() -> int:
     command = sys.argv[1:]
     if missing := lacking(command):
         if "REHEARSAL_CHECK" not in os.environ:
-            print(f"The rehearsal has no {missing}, and does not know the slices to look for.", file=sys.stderr)
+            print(f"{IN_PLACE}{missing}, and does not know the slices to look for.", file=sys.stderr)
             return 127
-        print(f"The rehearsal has no {missing}: it checks Pathways in its place.", flush=True)
+        print(f"{IN_PLACE}{missing}: it checks Pathways in its place.", flush=True)
         command = json.loads(os.environ["REHEARSAL_CHECK"])
     os.execvp(command[0], command)
 

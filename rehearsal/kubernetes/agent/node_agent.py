@@ -9,6 +9,7 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
+from rehearsal.kubernetes.agent.balancers import Balancers
 from rehearsal.kubernetes.agent.container import signal_all
 from rehearsal.kubernetes.agent.pod import PodTask
 from rehearsal.kubernetes.agent.surroundings import Surroundings, in_thread
@@ -32,6 +33,7 @@ class NodeAgent:
         self._tasks: dict[str, PodTask] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._names_changed = asyncio.Event()
+        self._balancers = Balancers(around)
 
     async def serve(self) -> None:
         """Run pods until SIGTERM or SIGINT, then end every container."""
@@ -51,6 +53,7 @@ class NodeAgent:
                 await asyncio.sleep(0.05)
         await ended.wait()
         writing.cancel()
+        self._balancers.close()
         for task in self._running.values():
             task.cancel()
         await self._end_containers()
@@ -103,6 +106,7 @@ class NodeAgent:
             self._around.services[uid] = service
         else:
             self._around.services.pop(uid, None)
+        self._balancers.changed(service, there)
         self._names_changed.set()
 
     async def _write_hosts(self) -> None:
