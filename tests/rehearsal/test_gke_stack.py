@@ -13,6 +13,7 @@ from google.cloud import container_v1
 from google.cloud.container_v1.services.cluster_manager.transports import ClusterManagerRestTransport
 
 from tests.rehearsal.conftest import Rehearsal
+from tests.rehearsal.kubernetes.pods import Pods
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +36,22 @@ def test_up_ends_with_what_was_built_and_what_to_do_next(up: str) -> None:
     assert "pathways-pathways-head-0-0.pathways.default.svc.cluster.local:29000" in up
     for command in ("make status", "make outputs", "make down"):
         assert command in up
+
+
+def test_up_ends_with_a_jax_program_that_computed_on_every_chip(up: str) -> None:
+    assert "through pathways connect" in up
+    assert "32 devices in 2 slices: TPU v6 lite" in up
+    assert "right, over all 32 devices" in up
+
+
+def test_logs_and_commands_are_those_of_the_containers(up: str, rehearsal: Rehearsal) -> None:
+    pods = Pods(rehearsal)
+    head = pods.head()
+    assert "*** 2/2 Pathways Slices Now Ready ***" in pods.log(head.name, "pathways-rm")
+    assert "IFRT proxy server started with status OK" in pods.log(head.name, "pathways-proxy")
+    worker = next(pod for pod in pods.all() if pod.job == "worker")
+    assert pods.run(worker.name, "worker", "sh", "-c", "hostname; echo $TPU_TOPOLOGY").split() == [worker.node, "4x4"]
+    assert "pathways-pathways-head-0-0.pathways" in pods.run(worker.name, "worker", "cat", "/etc/hosts")
 
 
 def test_a_second_up_changes_nothing(up: str, rehearsal: Rehearsal) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,8 @@ OTHER = {
 }
 # Topologies and instance types that exist, for those that a small stack has.
 TOPOLOGIES = {"2x4": "4x4", "2x2x4": "2x4x4"}
+# Names by which the parts of a JobSet find each other.
+NAMES = {"name", "containerName", "mountPath", "path", "key"}
 COUNTS = {"replicas", "completions", "parallelism"}
 
 
@@ -42,12 +44,12 @@ class Mutant:
     words: tuple[str, ...]
 
     @property
-    def where(self) -> str:
-        return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in self.path).lstrip(".")
+    def after_text(self) -> str:
+        return "gone" if self.after is GONE else str(self.after)
 
-    @property
-    def change(self) -> str:
-        return f"{_shown(self.before)} → {'gone' if self.after is GONE else _shown(self.after)}"
+    def named_in(self, message: str) -> bool:
+        """Whether a message names what was changed."""
+        return any(word in message for word in self.words)
 
     def of(self, job_set: Json) -> Json:
         """The changed JobSet."""
@@ -63,8 +65,13 @@ class Mutant:
 
 
 def mutants(job_set: Json) -> list[Mutant]:
-    """A mutant, or two, for each value below spec."""
-    return [mutant for path, value in _leaves(job_set["spec"], ()) for mutant in _of(path, value)]
+    """A mutant, or a few, for each value below spec."""
+    spec = job_set["spec"]
+    return [
+        Mutant(path, value, after, _words(spec, path, value))
+        for path, value in _leaves(spec, ())
+        for after in _changed(path, value)
+    ]
 
 
 def title(mutant: Mutant, job_set: Json) -> str:
@@ -99,14 +106,8 @@ def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
         yield path, value
 
 
-def _of(path: Path, value: Any) -> Iterator[Mutant]:
-    key = next(each for each in reversed(path) if isinstance(each, str))
-    words = _words(path, value)
-    for after in _changed(key, value):
-        yield Mutant(path, value, after, words)
-
-
-def _changed(key: str, value: Any) -> Iterator[Any]:
+def _changed(path: Path, value: Any) -> Iterator[Any]:
+    key = _field(path)
     if isinstance(value, dict):
         yield GONE
     elif isinstance(value, bool):
@@ -117,15 +118,15 @@ def _changed(key: str, value: Any) -> Iterator[Any]:
             yield value - 1
     elif key in OTHER:
         yield OTHER[key].get(value, GONE)
-    elif key in ("name", "containerName", "apiVersion", "mountPath", "path", "key") and not value.startswith("--"):
-        # Names by which parts of one JobSet find each other.
+    elif key == "apiVersion" or (key == "name" and "env" in path):
+        return  # a variable of another name is one that is gone, which is another mutant
+    elif key in NAMES:
         yield f"{value}-x"
     elif key == "fieldPath":
         yield value.replace("']", "-x']")
-    elif key == "args" and value.startswith("--"):
-        yield GONE
-        yield _value(value)
     else:
+        if key == "args" and value.startswith("--"):
+            yield GONE
         yield _value(value)
 
 
@@ -137,22 +138,26 @@ def _value(text: str) -> str:
     for one, other in (("true", "false"), ("false", "true")):
         if re.search(rf"(^|=){one}$", text):
             return text.removesuffix(one) + other
-    if found := re.search(r"(\d+)$", text):
-        return text[: found.start()] + str(int(found[1]) + 1)
+    if found := re.search(r"(\d+)([KMGT]i?)?$", text):
+        return f"{text[: found.start()]}{int(found[1]) + 1}{found[2] or ''}"
     return f"{text}-x"
 
 
-_ENVIRONMENT = re.compile(r"env$")
+def _field(path: Path) -> str:
+    return next(key for key in reversed(path) if isinstance(key, str))
 
 
-def _words(path: Path, value: Any) -> tuple[str, ...]:
+def _words(spec: Json, path: Path, value: Any) -> tuple[str, ...]:
     """What names the culprit: a flag, a variable, or the field and what the scheduler calls it."""
-    fields = [each for each in path if isinstance(each, str)]
-    if fields[-1] == "args" and str(value).startswith("--"):
+    if _field(path) == "args" and str(value).startswith("--"):
         return (str(value)[2:].partition("=")[0],)
-    if isinstance(value, dict) and "name" in value and fields[-1] == "env":
-        return (str(value["name"]),)
-    return (fields[-1], *ALIASES.get(fields[-1], ()), *(word for each in fields for word in ALIASES.get(each, ())))
+    if "env" in path:
+        here: Any = spec
+        for key in path[: path.index("env") + 2]:
+            here = here[key]
+        return (str(here["name"]),)
+    fields = dict.fromkeys(key for key in path if isinstance(key, str))
+    return (_field(path), *dict.fromkeys(word for field in fields for word in ALIASES.get(field, ())))
 
 
 ALIASES: dict[str, tuple[str, ...]] = {
@@ -165,11 +170,3 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "completions": ("TPU_WORKER_HOSTNAMES", "TPU_WORKER_ID"),
     "parallelism": ("slices are ready",),
 }
-
-Say = Callable[[str], None]
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return str(value.get("name") or value.get("key") or value.get("containerPort") or value)
-    return str(value)
