@@ -35,7 +35,5 @@ SLICE_SHAPES="\
 JAX_VERSION=0.11.1
 SERVER_IMAGE=us-docker.pkg.dev/cloud-tpu-v2-images/pathways/server:20261103-jax_0.11.1
 PROXY_IMAGE=us-docker.pkg.dev/cloud-tpu-v2-images/pathways/proxy_server:20261103-jax_0.11.1
-PROXY_PORT=29000
-RESOURCE_MANAGER_PORT=29001
 # Every port that must be free on the CPU node.
 HEAD_PORTS="29000 29001 29002"
