@@ -26,7 +26,7 @@ JOB_SET = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets/pathways"
         ("cluster-degraded", "cluster-error", "gke-v6e is DEGRADED", "gcloud container clusters describe gke-v6e"),
         ("pool-broken", "pool-error", "pool tpu-np-0 is RUNNING_WITH_ERROR", "node-pools describe tpu-np-0"),
         ("nodes-lost", "nodes-missing", "pool tpu-np-0 has 3 of 4 nodes", "gcloud container operations list"),
-        ("cordon", "pods-unschedulable", "4 pods pending", "kubectl describe pod pathways-worker-0-"),
+        ("cordon", "pods-unschedulable", "4 node(s) were unschedulable", "kubectl describe pod pathways-worker-0-"),
         ("topology-mismatch", "topology-mismatch", "didn't match Pod's node affinity", "pulumi preview"),
         ("image-tag", "image-pull", "worker in 8 pods waits for its image", "pathways preflight"),
         ("crash-loop", "container-failing", "worker in 8 pods is in CrashLoopBackOff (exit code 1", "logs worker"),
@@ -117,18 +117,19 @@ def test_a_head_that_ends_with_an_error_fails_the_job_set(commands: Commands) ->
 
 @pytest.mark.parametrize(
     ("switched", "id", "said"),
-    [("stock-out", "stock-out", "ZONE_RESOURCE_POOL_EXHAUSTED"), ("quota", "quota-exceeded", "GCE_QUOTA_EXCEEDED")],
+    [("stock-out", "stock-out", "ZONE_RESOURCE_POOL_EXHAUSTED"), ("quota", "quota-exceeded", "TPUS_PER_TPU_FAMILY")],
 )
 def test_a_slice_that_cannot_be_had_fails_up_and_is_diagnosed(
     commands: Commands, fault: Fault, switched: str, id: str, said: str
 ) -> None:
     wider = commands.rehearsal.stack("gke-v6e", slices={"count": 3})
     fault(switched)
-    assert said in commands.rehearsal.run("up", wider, expect=255)
-    found = commands.status()
+    try:
+        assert said in commands.rehearsal.run("up", wider, expect=1)
+        found = commands.status()
+    finally:
+        commands.rehearsal.run("up", commands.rehearsal.stack("gke-v6e"))
     assert ids(found)[0] == id and "pool tpu-np-2 is ERROR" in found["troubles"][0]["evidence"]
-    commands.rehearsal.stack("gke-v6e")
-    commands.rehearsal.run("up", commands.stack)
 
 
 def test_every_diagnosis_is_produced_on_a_rehearsal() -> None:
