@@ -125,18 +125,17 @@ def _start(
                 time.sleep(3600)
         except KeyboardInterrupt:
             return 0
-    from cli.connect.python import environment
+    from cli.connect.python import PLUGIN, environment
 
     folder = environment(plan.settings.runtime.jax, venv, jupyter)
     argv = program or (["jupyter", "lab"] if jupyter else [os.environ.get("SHELL", "/bin/sh")])
-    stacks.say(
-        f"{variables['JAX_BACKEND_TARGET']}, JAX {plan.settings.runtime.jax} of {folder.parent}: {shlex.join(argv)}"
-    )
+    stacks.say(f"{variables['JAX_BACKEND_TARGET']}, environment {folder.parent}: {shlex.join(argv)}")
     path = os.pathsep.join([str(folder), os.environ.get("PATH", os.defpath)])
+    modules = os.pathsep.join(filter(None, [str(PLUGIN), os.environ.get("PYTHONPATH", "")]))
     # Ctrl-C is for the program, which shares this terminal; the way stays open until it has ended.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        inherited = {**os.environ, **variables, "PATH": path, "VIRTUAL_ENV": str(folder.parent)}
+        inherited = {**os.environ, **variables, "PATH": path, "PYTHONPATH": modules, "VIRTUAL_ENV": str(folder.parent)}
         return subprocess.run(argv, env=inherited, check=False, preexec_fn=_interruptible).returncode  # noqa: PLW1509
     except OSError as error:
         raise CloudError("missing", f"{argv[0]} does not start: {error.strerror}", "name a program on PATH") from None

@@ -16,6 +16,8 @@ from pathways.slurm.scripts import OLDEST_PYTHON
 _NEWER = ("python3.14", "python3.13", "python3.12", "python3")
 #: Names an environment, as --venv does.
 VARIABLE = "PATHWAYS_VENV"
+#: Holds what makes JAX know the proxy in programs that do not say pathwaysutils.initialize().
+PLUGIN = Path(__file__).with_name("plugin")
 LOCK = Path(__file__).resolve().parents[2] / "requirements-client.lock"
 #: The lock's line of JAX for the Pythons that it has a wheel for; older ones have a line of their own.
 _PINNED = re.compile(rf"(?m)^jax==(\S+) ; python_full_version >= '{re.escape(OLDEST_PYTHON)}'")
