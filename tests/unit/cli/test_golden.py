@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cli import checks, render, schema, stacks
+from cli import checks, json_page, render, schema, stacks
 from cli.plan import data, picture
 from cli.status.diagnoses import page
 from pathways import plan, stackfile
@@ -62,6 +62,10 @@ def test_the_page_of_checks_is_up_to_date() -> None:
 
 def test_the_page_of_diagnoses_is_up_to_date() -> None:
     assert reviewed(ROOT / "docs" / "troubleshooting.md", page.page())
+
+
+def test_the_page_of_what_programs_read_is_up_to_date() -> None:
+    assert reviewed(ROOT / "docs" / "json.md", json_page.page())
 
 
 def test_the_schema_of_stack_files_is_up_to_date() -> None:
