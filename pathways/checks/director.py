@@ -36,7 +36,7 @@ _GKE_ONLY: dict[str, tuple[str, ...] | None] = {
     "reach": None,
     "jobset": None,
     "kueue": None,
-    "slices": ("autoscaling", "protect"),
+    "slices": ("autoscaling", "dranet", "protect"),
     "network": ("node_range", "pod_range", "service_range", "mtu", "pod_range_name", "service_range_name", "second"),
     "runtime": ("resource_manager", "proxy", "worker", "colocated_python"),
     "scratch": ("prefix",),
@@ -193,7 +193,9 @@ def _min_slices(settings: Settings) -> Iterator[Finding]:
     """No more slices are waited for than there are."""
     least, count = settings.director.min_slices, settings.slices.count
     if least is not None and least > count:
-        yield Finding("pathways:director.minSlices", f"{least} is more than the stack's {count} slices", "lower it")
+        yield Finding(
+            "pathways:director.minSlices", f"{least} is more than the stack's {count} slices", f"write at most {count}"
+        )
 
 
 @director_check("director-home", HOME, "pathways:director.home.capacityGb")
@@ -294,7 +296,9 @@ def _bucket_names(settings: Settings) -> Iterator[Finding]:
     scratch, home = names.of(settings).bucket, ids.home_bucket(settings)
     for path, bucket in [("pathways:scratch.bucket", scratch), (f"{HOME}.existing", home)]:
         if len(bucket) > 63:
-            yield Finding(path, f"the bucket's name {bucket} has {len(bucket)} characters, Google allows 63", "name it")
+            yield Finding(
+                path, f"the bucket's name {bucket} has {len(bucket)} characters, Google allows 63", f"name it in {path}"
+            )
     if settings.director.home.type == "bucket" and scratch == home:
         yield Finding(
             "pathways:scratch.bucket",

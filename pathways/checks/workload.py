@@ -32,7 +32,7 @@ def _job_set_name(settings: Settings) -> Iterator[Finding]:
 
 @gke_check("batch-client", "pathways:workload.mode", "pathways:workload.image")
 def _batch_client(settings: Settings) -> Iterator[Finding]:
-    """A batch workload has a client image; an interactive one has no client."""
+    """A batch workload has a client image; no other has a client."""
     workload = settings.workload
     if workload.mode == "batch":
         if not workload.image:
@@ -51,7 +51,7 @@ def _batch_client(settings: Settings) -> Iterator[Finding]:
         if value:
             yield Finding(
                 f"pathways:workload.{key}",
-                f"an interactive workload has no client container, so {key} would be ignored",
+                f"in mode {workload.mode} there is no client container, so {key} would be ignored",
                 "write mode: batch, or leave it out",
             )
 

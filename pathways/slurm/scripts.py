@@ -14,7 +14,8 @@ from typing import Any
 import jinja2
 
 from pathways import containers, endpoints, scratch
-from pathways.topology import SliceShape, Topology
+from pathways.catalogue import by_size
+from pathways.topology import SliceShape
 
 # The first port on which libtpu serves metrics; one port for each chip of a VM.
 METRICS_PORT = 8431
@@ -74,11 +75,7 @@ def shapes_that_fit(service: Service) -> tuple[SliceShape, ...]:
     """The slices that the cluster's TPU VMs can form, smallest first."""
     generation, machine = service.shape.generation, service.shape.machine_type
     shapes = (SliceShape(generation, machine, topology) for topology in machine.topologies)
-    return tuple(sorted((s for s in shapes if s.vms <= service.tpu_nodes), key=lambda s: (s.chips, _dims(s.topology))))
-
-
-def _dims(topology: Topology) -> tuple[int, ...]:
-    return topology.dims
+    return tuple(sorted((s for s in shapes if s.vms <= service.tpu_nodes), key=lambda s: by_size(s.topology)))
 
 
 def _data(service: Service) -> dict[str, Any]:

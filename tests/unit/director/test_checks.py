@@ -31,6 +31,7 @@ REFUSED: list[tuple[str, str, dict[str, Any]]] = [
     ("platform-settings", "pathways:workload", {"pathways:workload": {"mode": "batch", "image": "i"}}),
     ("platform-settings", "pathways:cluster", {"pathways:cluster": {"deletionProtection": False}}),
     ("platform-settings", f"{SLICES}.autoscaling", {f"{SLICES}.autoscaling": True}),
+    ("platform-settings", f"{SLICES}.dranet", {f"{SLICES}.dranet": True}),
     ("platform-settings", "pathways:network.podRange", {"pathways:network": {"podRange": "10.0.0.0/8"}}),
     ("platform-settings", "pathways:runtime.proxy", {"pathways:runtime": {"proxy": {"args": ["--xla_a=b"]}}}),
     ("platform-settings", "pathways:scratch.prefix", {"pathways:scratch": {"prefix": "a"}}),
