@@ -76,7 +76,8 @@ def ensure(
             interval=0.5,
         )
     except RehearsalError as error:
-        queue = "\n".join(f"{job.id} {job.name}: {job.state} ({job.nodes or job.reason})" for job in jobs(cluster))
+        shown = "%i %j: %T (%R), asks for %D nodes, %C CPUs, %m of memory per node"
+        queue = _ask(cluster, "squeue", "--noheader", "--array", "--sort=i", f"--format={shown}").strip()
         raise RehearsalError(f"{error}\nThe queue:\n{queue}\nThe service's log ends:\n{_log(cluster)}") from error
 
 

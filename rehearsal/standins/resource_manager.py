@@ -177,6 +177,9 @@ def check_host(environment: Mapping[str, str], address: str) -> None:
             f"TPU_SKIP_MDS_QUERY={environment['TPU_SKIP_MDS_QUERY']}: a node without TPUs must not ask the metadata "
             "server for them; it must be true"
         )
-    found = resolve(environment["HOST_ADDRESS"])
+    try:
+        found = resolve(environment["HOST_ADDRESS"])
+    except ValueError as error:
+        raise ValueError(f"HOST_ADDRESS: {error}") from error
     if found != address:
         raise ValueError(f"HOST_ADDRESS={environment['HOST_ADDRESS']} is {found}, and this node is {address}")

@@ -43,7 +43,13 @@ def _check_optional(environment: Mapping[str, str]) -> None:
 
 def _check_coordinator(coordinator: str, resource_manager: str) -> None:
     """Slices meet at the head, where the resource manager is."""
-    if coordinator != resource_manager and resolve(coordinator) != resolve(resource_manager):
+    if coordinator == resource_manager:
+        return
+    try:
+        found = resolve(coordinator)
+    except ValueError as error:
+        raise ValueError(f"MEGASCALE_COORDINATOR_ADDRESS: {error}") from error
+    if found != resolve(resource_manager):
         raise ValueError(
             f"MEGASCALE_COORDINATOR_ADDRESS={coordinator} is not the host of --resource_manager_address, "
             f"{resource_manager}"

@@ -54,8 +54,12 @@ _NUMBERS = ("MAX_SLICES", "VMS", "SLURM_PROCID", "SLURM_ARRAY_TASK_ID", "SLURM_J
 _ALIASES = {
     "--cpus-per-task": ("CPU",),
     "--nodes": ("node count", "node configuration", "takes 2 nodes"),
-    "--ntasks": ("node configuration", "CPU"),
+    "--ntasks": ("CPU",),
+    "--instance_type": ("instance type",),
+    "--array": ("MEGASCALE_SLICE_ID",),
     "--ntasks-per-node": ("tasks",),
+    "ACCELERATOR": ("layout",),
+    "SLICE_SHAPES": ("2x5",),
     "VMS": ("takes 2 nodes", "VMs"),
     "PATHWAYS_HOME": ("pathways-x",),
 }
@@ -157,7 +161,9 @@ def _another(name: str, value: str) -> str:
     if name in _AMOUNTS:
         return re.sub(r"(\d+)", r"\g<1>00", value)
     if found := re.fullmatch(r"(.*?)(\d+)", value):
-        return f"{found[1]}{int(found[2]) + 1}"
+        # The port after the resource manager's is its own as well.
+        step = 10 if found[2].startswith("2900") else 1
+        return f"{found[1]}{int(found[2]) + step}"
     if (found := re.fullmatch(r"\$([A-Z_]+)", value)) and found[1] in _NUMBERS:
         return f"$(({found[1]} + 1))"
     return f"{value}-x"
@@ -167,5 +173,8 @@ def _words(name: str, value: str, after: str) -> tuple[str, ...]:
     """What names the culprit: the variable or the option, or a value that is like no other."""
     # Of an image, servers say the tag only.
     values = {each.rpartition(":")[2] if "/" in each else each for each in (value, after)}
-    telling = sorted(each for each in values if len(each) > 3 and not re.search(r"[$]|^(true|false|proxy)$", each))
+    values |= {port for each in (value, after) for port in re.findall(r":(29\d{3})$", each)}
+    telling = sorted(
+        each for each in values if len(each) > 3 and not re.search(r"[$]|^(true|false|proxy|pathways)$", each)
+    )
     return (name.strip("-").split()[-1], *telling, *_ALIASES.get(name, ()))

@@ -27,6 +27,7 @@ def site(cluster: SlurmCluster, google: str, tmp_path_factory: pytest.TempPathFa
     second.delete()
 
 
+@pytest.mark.extended
 def test_tpu_nodes_come_with_the_service_and_two_clusters_do_not_meet(site: Site, cluster: SlurmCluster) -> None:
     assert site.cluster.states()["second-tpu-0"] == "idle~"
     job = site.start()

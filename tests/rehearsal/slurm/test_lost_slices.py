@@ -120,6 +120,7 @@ def test_a_worker_that_ends_takes_its_slice_back_into_the_queue(site: Site) -> N
     assert "ended with code 137: back into the queue" in (job.logs / f"slice-{index}.log").read_text()
 
 
+@pytest.mark.extended
 def test_without_sudo_nothing_is_powered_down_and_that_is_said(site: Site) -> None:
     (site.cluster.folder / "no-sudo").touch()
     job = site.start(MIN_SLICES="2")
@@ -130,6 +131,7 @@ def test_without_sudo_nothing_is_powered_down_and_that_is_said(site: Site) -> No
     assert site.cluster.states()["pw-tpu-1"] in ("idle", "completing")
 
 
+@pytest.mark.extended
 def test_a_service_whose_node_is_lost_starts_anew_with_new_workers(site: Site) -> None:
     job = site.start(MIN_SLICES="2")
     first = set(site.slices())

@@ -36,11 +36,13 @@ SAMPLE = (
 )
 _LIBTPU = "Read inside the real server and by libtpu only; both values are legal."
 _DEFAULT = "The cluster's own configuration says the same: Slurm queues jobs again, and gives out TPU nodes whole."
+_TASKS = "Slurm itself lowers the nodes to the number of tasks, which is one."
 _LOG = "Seen in a log after a restart only; test_lost_slices.py reads that log."
 # Why nobody notices, by where the change is. Anything else must be noticed.
 SURVIVORS = {
     "settings.sh TPU_NODES": "An upper bound of what a user may ask for; Slurm itself lets more wait for nodes.",
     "settings.sh HEAD_PORTS": "Looked at before the start, for another service on the node; the servers find out too.",
+    "start_pathways.sh --nodes": _TASKS,
     "start_pathways.sh --requeue": _DEFAULT,
     "start_pathways.sh --open-mode": _LOG,
     "start_pathways.sh submit_workers --job-name": "Used to find the array again when the service itself is restarted.",
@@ -48,6 +50,8 @@ SURVIVORS = {
     "run_worker_slice.sh --exclusive": _DEFAULT,
     "run_worker_slice.sh --requeue": _DEFAULT,
     "run_worker_slice.sh --open-mode": _LOG,
+    "run_client.sh --nodes": _TASKS,
+    "run_maxtext.sh --nodes": _TASKS,
     "run_worker.sh MEGASCALE_GRPC_ENABLE_XOR_TRACER": _LIBTPU,
     "run_worker.sh XCLOUD_ENVIRONMENT": _LIBTPU,
     "run_worker.sh TPU_MIN_LOG_LEVEL": _LIBTPU,
@@ -57,7 +61,7 @@ SURVIVORS = {
 }
 _TIMES = re.compile(r"(?m)^(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d ")
 # Job ids and the like.
-_NUMBERS = re.compile(r"(?<![\w:.=-])\d{1,3}(?![\w:.=])|(?<=logs/)\d+|(?<=pathways-)\d+|(?<=workers-)\d+")
+_NUMBERS = re.compile(r"(?<![\w:.=,-])\d{1,3}(?![\w:.=,])|(?<=logs/)\d+|(?<=pathways-)\d+|(?<=workers-)\d+")
 PATIENCE_SECONDS = 60
 
 
@@ -176,7 +180,7 @@ def test_every_changed_value_is_named_or_explained(intact: Site, google: str) ->
 def _usual(message: str) -> set[str]:
     """Lines of a message that a good start has too."""
     good = re.compile(
-        r"Pathways service job N on |(resource_manager|proxy) listens on 127[.N\d]+:2900[01]$|array job N: "
+        r"Pathways service job N on |(resource_manager|proxy) listens on 127[.N\d]+:2900[01]$|array job \w+: "
         r"|\d of 2 slices run|N of N slices run|stopping|stopped|ready: clients find the proxy by ~/pathways/cluster.env$"
     )
     return {line.strip() for line in message.splitlines() if good.match(line.strip())}
