@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "mutations.md"
@@ -16,26 +16,29 @@ rehearsed. A change is found when the rehearsal fails with a message that names 
 """
 
 
-def write(title: str, text: str) -> None:
-    """Put a section in the place of the one with that title, or after the others."""
+def write(title: str, introduction: str, rows: Mapping[tuple[str, str], str]) -> None:
+    """Put a section in the place of the one with that title, or after the others.
+
+    `rows`: what is said, by the value and its change.
+    """
     page = PAGE.read_text("utf-8") if PAGE.exists() else _HEAD
     head, *sections = re.split(r"(?m)^(?=## )", page)
     kept = [section.rstrip() for section in sections if not section.startswith(f"## {title}\n")]
-    parts = [head.rstrip(), *sorted([*kept, f"## {title}\n\n{text.strip()}"])]
+    lines = ["| Value | Change | What is said |", "|---|---|---|"]
+    lines += [f"| {where} | {change} | {said.replace('|', '&#124;')} |" for (where, change), said in rows.items()]
+    parts = [head.rstrip(), *sorted([*kept, "\n".join([f"## {title}", "", introduction.strip(), "", *lines])])]
     PAGE.write_text("\n\n".join(parts) + "\n", "utf-8")
 
 
-def section(title: str) -> str:
-    """The text of a section; empty where there is none."""
-    found = re.search(rf"(?ms)^## {re.escape(title)}\n\n(.*?)(?=^## |\Z)", PAGE.read_text("utf-8"))
-    return found[1] if found else ""
+def rows(title: str) -> dict[tuple[str, str], str]:
+    """The rows of a section; empty where there is none."""
+    page = PAGE.read_text("utf-8") if PAGE.exists() else ""
+    found = re.search(rf"(?ms)^## {re.escape(title)}\n(.*?)(?=^## |\Z)", page)
+    cells = re.findall(r"(?m)^\| (.+?) \| (.+?) \| (.*) \|$", found[1] if found else "")
+    return {(where, change): said for where, change, said in cells if where != "Value"}
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [headings, ["---"] * len(headings), *rows]
-    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
-
-
-def score(total: int, survivors: Mapping[str, str]) -> str:
+def score(total: int, survivors: Iterable[str]) -> str:
     """How many changes are found, in a sentence."""
-    return f"{total - len(survivors)} of {total} changes are found ({(total - len(survivors)) * 100 // total} %)."
+    found = total - len(list(survivors))
+    return f"{found} of {total} changes are found ({found * 100 // total} %)."

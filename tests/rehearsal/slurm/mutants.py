@@ -69,7 +69,7 @@ _ALIASES = {
 class Mutant:
     """One value of one line changed, `text` being the line then; a message should have one of `words`.
 
-    `part` is the script's function.
+    `part` is the script's function, or srun.
     """
 
     file: str
@@ -90,6 +90,11 @@ class Mutant:
         if not self.after:
             return f"without `{self.value or self.name}`"
         return f"`{self.value}` → `{self.after}`"
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Where the change is and what it is, which no other has."""
+        return self.where, self.change
 
     def of(self, scripts: Mapping[str, str]) -> dict[str, str]:
         """The scripts with the change."""
@@ -130,7 +135,8 @@ def _of(file: str, text: str) -> Iterator[Mutant]:
             else:
                 changed = (line[:start].rstrip() + line[end:]).rstrip()
             words = _words(name, value, after)
-            yield Mutant(file, number, part if line.startswith(" ") else "", name, value, after, changed, words)
+            here = part if line.startswith(" ") else "srun" if line.startswith("srun") else ""
+            yield Mutant(file, number, here, name, value, after, changed, words)
 
 
 def _values(file: str, line: str) -> Iterator[tuple[tuple[int, int], str, str]]:
