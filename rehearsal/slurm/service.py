@@ -86,7 +86,8 @@ def check(cluster: SlurmCluster, outputs: Mapping[str, Any], report: Report, pat
 
     Raises RehearsalError with what the program said, and the service.
     """
-    argv = ["bash", f"{outputs['scripts']}/run_client.sh", *expected.command("python3", outputs, patience)]
+    promised = _promised(cluster, outputs)
+    argv = ["bash", f"{outputs['scripts']}/run_client.sh", *expected.command("python3", promised, patience)]
     report(f"{_prompt(cluster)} bash {outputs['scripts']}/run_client.sh python3 check.py")
     with tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(
@@ -108,6 +109,23 @@ def check(cluster: SlurmCluster, outputs: Mapping[str, Any], report: Report, pat
         raise expected.failure(f"{said.strip()}\n{state}The service's log ends:\n{_log(cluster)}")
 
 
+def _promised(cluster: SlurmCluster, outputs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a client should find: what the outputs say, or the older scripts with which the service was started."""
+    found = _service(cluster)
+    if found is None or not _older_scripts(cluster, outputs, found):
+        return outputs
+    show = 'source "$1"; echo "$MAX_SLICES" "$INSTANCE_TYPE_PREFIX:$SLICE_SHAPE"'
+    slices, instance_type = _ask(
+        cluster, "bash", "-c", show, "bash", str(_kept(cluster, found) / "settings.sh")
+    ).split()
+    return {**outputs, "slices": slices, "instanceType": instance_type}
+
+
+def _kept(cluster: SlurmCluster, job: Job) -> Path:
+    """Where a service has the scripts with which it was started."""
+    return cluster.folder / "home" / JOB / "logs" / job.id / "scripts"
+
+
 def _end_with_service(cluster: SlurmCluster, client: subprocess.Popen[str]) -> None:
     while client.poll() is None:
         if _service(cluster) is None:
@@ -119,7 +137,7 @@ def _end_with_service(cluster: SlurmCluster, client: subprocess.Popen[str]) -> N
 def _older_scripts(cluster: SlurmCluster, outputs: Mapping[str, Any], job: Job) -> str:
     """What to do about a service that goes on with scripts that have changed since; empty where it need not."""
     mounted = cluster.mounted(outputs["scripts"])
-    kept = cluster.folder / "home" / JOB / "logs" / job.id / "scripts"
+    kept = _kept(cluster, job)
     if mounted is None or not kept.exists():
         return ""
     names = [path.name for path in kept.iterdir()]

@@ -61,6 +61,7 @@ def test_up_ends_with_the_service_and_its_slices_running(deployed: Deployed) -> 
     for name in ("scratchLocation", "setupCommand", "startCommand", "addressFile"):
         assert expected[name] in said
     assert "instances/pathways-login-001" in said
+    assert re.search(r"devices +16 devices in 2 slices: TPU v6 lite\n +sum +right.*\n +matmul +right", said), said
     assert queue(rehearsal) == {
         "pathways": "RUNNING",
         "pathways-workers-1[0]": "RUNNING",
@@ -142,6 +143,7 @@ def test_what_was_killed_is_found_and_started_again_by_up(deployed: Deployed) ->
     assert log.count("Pathways service job 1 on") == 2
 
 
+@pytest.mark.extended
 def test_another_home_replaces_the_cluster_and_the_rule_in_its_network(deployed: Deployed) -> None:
     rehearsal, _ = deployed
     home = {"type": "bucket", "storageClass": "NEARLINE"}
