@@ -15,7 +15,7 @@ from typing import Any
 
 from pathways import containers, names, stackfile
 from rehearsal import view
-from rehearsal.client import CHECK, ENVIRONMENT
+from rehearsal.client import ENVIRONMENT, expected
 from rehearsal.errors import RehearsalError
 from rehearsal.home import CHECKOUT
 from rehearsal.kubernetes.agent.addresses import standing_for
@@ -25,7 +25,6 @@ from rehearsal.kubernetes.control_plane import RUNS_PODS
 from rehearsal.kubernetes.trouble import Watcher
 from rehearsal.project import StackFile
 from rehearsal.session import Session
-from rehearsal.standins.slices import InstanceType
 
 Json = dict[str, Any]
 Say = Callable[[str], None]
@@ -96,12 +95,10 @@ def check(
 
 
 def _check(outputs: Mapping[str, Any], variables: Mapping[str, str]) -> None:
-    slices = int(outputs["slices"])
-    devices = slices * InstanceType.parse(outputs["instanceType"]).devices_per_slice
-    argv = [str(ENVIRONMENT.python), str(CHECK), f"--slices={slices}", f"--devices={devices}"]
+    argv = expected.command(str(ENVIRONMENT.python), outputs)
     done = subprocess.run(argv, env={**os.environ, **variables}, check=False, text=True, stderr=subprocess.PIPE)
     if done.returncode != 0:
-        raise RehearsalError(f"A JAX client cannot use the stack: {done.stderr.strip().removeprefix('FAILED: ')}")
+        raise expected.failure(done.stderr)
 
 
 @contextlib.contextmanager
