@@ -48,6 +48,13 @@ def test_min_slices_are_enough_to_start(site: Site) -> None:
         slices.sees({0} if site.slices()[0][0] == "RUNNING" else {1})
 
 
+def test_without_sudo_the_service_warns_and_says_which_role_is_missing(site: Site) -> None:
+    (site.cluster.folder / "no-sudo").touch()
+    job = site.start()
+    assert "warning: no passwordless sudo on pw-cpu-0" in job.log
+    assert "to do: ask for the role roles/compute.osAdminLogin" in job.log
+
+
 def test_a_dead_proxy_ends_the_service_with_its_last_words(site: Site) -> None:
     job = site.start()
     os.kill(site.servers("proxy")[0].pid, signal.SIGKILL)

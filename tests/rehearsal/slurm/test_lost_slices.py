@@ -124,8 +124,6 @@ def test_a_worker_that_ends_takes_its_slice_back_into_the_queue(site: Site) -> N
 def test_without_sudo_nothing_is_powered_down_and_that_is_said(site: Site) -> None:
     (site.cluster.folder / "no-sudo").touch()
     job = site.start(MIN_SLICES="2")
-    assert "warning: no passwordless sudo on pw-cpu-0" in job.log
-    assert "roles/compute.osAdminLogin" in job.log
     site.cluster.lose("pw-tpu-0")
     job.said("not powered down, for want of passwordless sudo")
     assert site.cluster.states()["pw-tpu-1"] in ("idle", "completing")

@@ -32,7 +32,7 @@ ALL = mutants(SCRIPTS)
 SAMPLE = (
     "settings.sh GCS_BUCKET",
     "start_pathways.sh start_resource_manager --instance_count",
-    "start_pathways.sh JAX_BACKEND_TARGET",
+    "start_pathways.sh JAX_PLATFORMS",
     "run_worker.sh TPU_HOST_BOUNDS",
     "run_worker_slice.sh --partition",
 )

@@ -93,6 +93,8 @@ def test_a_cluster_without_a_usable_cpu_node_is_said_with_its_state(start: Start
 
 def test_a_cluster_without_the_partition_is_said(start: Start) -> None:
     assert "the cluster has no partition cpu" in start({"sinfo": "exit 0"}).stderr
+    only_cpu = "[[ $* == *--partition=tpu* ]] || echo cpu-0 is idle"
+    assert "the cluster has no partition tpu" in start({"sinfo": only_cpu}).stderr
 
 
 def test_a_service_that_runs_already_is_named(start: Start, tmp_path: Path) -> None:
