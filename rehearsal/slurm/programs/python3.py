@@ -16,6 +16,8 @@ from rehearsal import client
 VERSION = (3, 12, 3, "final", 0)
 # What a virtual environment can run, by the package that brings it: the module, and what stands in for it.
 MODULES = {"maxtext.trainers.pre_train.train": ("maxtext", "rehearsal.client.trainer")}
+# Commands that packages bring, and what stands in for them.
+COMMANDS = {"jupyterlab": ("jupyter", "rehearsal.client.notebook")}
 
 
 def run(_name: str, arguments: list[str], folder: Path) -> int:
@@ -79,6 +81,11 @@ def _install(venv: Path | None, packages: list[str]) -> int:
         return 1
     known = _installed(venv) | dict(package.partition("==")[::2] for package in packages)
     (venv / "installed").write_text("".join(f"{name}=={version}\n" for name, version in sorted(known.items())))
+    for name in known.keys() & COMMANDS.keys():
+        command, standin = COMMANDS[name]
+        path = venv / "bin" / command
+        path.write_text(f'#!/bin/sh\nexec {shlex.quote(str(venv / "bin" / "python"))} -m {standin} "$@"\n')
+        path.chmod(0o755)
     print(f"The rehearsal downloads nothing: {' '.join(packages)} count as installed.")
     return 0
 

@@ -39,4 +39,7 @@ say "Pathways is at $JAX_BACKEND_TARGET"
 
 # shellcheck source=/dev/null
 source "$PATHWAYS_HOME/venv/bin/activate"
+command -v "$1" >/dev/null ||
+    fail "there is no command $1, neither here nor in $PATHWAYS_HOME/venv" \
+        "install its package: bash $here/setup_env.sh PACKAGE"
 exec "$@"

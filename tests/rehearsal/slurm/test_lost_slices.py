@@ -51,6 +51,7 @@ def test_preemptions_leave_the_service_and_its_client_as_they_were(site: Site, p
         slices.sees({0, 1})
         training.goes_on({0, 1})
     assert sorted(site.slices()) == [0, 1]
+    assert {nodes for _, _, nodes in site.slices().values()} == {"pw-tpu-[0-1]", "pw-tpu-[2-3]"}
     assert job.address == address
     assert {server.pid for server in site.servers() if server.kind != "worker"} == heads
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+import httpx
 import pytest
 
 from rehearsal.client import ENVIRONMENT
@@ -88,6 +90,22 @@ def test_a_jax_program_computes_on_all_slices(running: Running) -> None:
     assert "is there already" in said[-1]
     service.check(site.cluster, site.outputs, said.append)
     assert "right, over all 16 devices" in said[-1]
+
+
+def test_jupyter_is_asked_for_and_then_runs_on_a_cpu_node(running: Running) -> None:
+    site, job = running
+    done = site.cluster.run("bash", "scripts/run_jupyter.sh")
+    assert (done.returncode, done.stdout.count("there is no command")) == (1, 0)
+    assert "there is no command jupyter" in done.stderr and "setup_env.sh PACKAGE" in done.stderr
+    assert site.cluster.run("bash", "scripts/setup_env.sh", "jupyterlab").returncode == 0
+    submitted = site.cluster.run("sbatch", "--parsable", "scripts/run_jupyter.sh").stdout.strip()
+    log = site.home / f"jupyter-{submitted}.log"
+    site.wait(lambda: log.exists() and "?token=" in log.read_text(), "Jupyter runs", job)
+    assert "--tunnel-through-iap -- -L 8888:pw-cpu-0:8888" in log.read_text()
+    [url] = re.findall(r"http://\S+", log.read_text())
+    page = httpx.get(url.replace("pw-cpu-0", job.address[0]), trust_env=False).text
+    assert f"JAX_BACKEND_TARGET=grpc://{job.address[0]}:29000" in page
+    site.cluster.run("scancel", submitted)
 
 
 def test_a_second_service_on_the_same_node_is_told_about_the_port(running: Running) -> None:
