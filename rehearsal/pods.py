@@ -32,6 +32,8 @@ CLIENT = "main"
 """The client's container, as the JobSet names it."""
 _MOST_TROUBLES = 3
 _PATIENCE_SECONDS = 240.0
+# For so long a client that is the user's own program is listened to.
+_OWN_PROGRAM_SECONDS = 10.0
 _EXPORT = re.compile(r"export (\w+)=(\S+)")
 
 
@@ -131,20 +133,24 @@ def _way(session: Session, file: StackFile) -> Iterator[dict[str, str]]:
 
 
 def _follow_client(api: Api, namespace: str, job_set: str, say: Say) -> None:
-    """Show what the client in the head's pod says, to its end where it is the check."""
+    """Show what the client in the head's pod says: to its end where it is the check, else for a while."""
     say(f"client check: by container {CLIENT} of {namespace}/{job_set}, in the cluster:")
-    shown, deadline = 0, time.monotonic() + _PATIENCE_SECONDS
-    while time.monotonic() < deadline:
-        heads = [pod.name for pod in view.pods(api, namespace, job_set) if pod.job == names.HEAD_JOB]
-        state, lines = _client(api, namespace, heads[0]) if heads else ({}, [])
+    pod, shown, began = "", 0, time.monotonic()
+    while time.monotonic() - began < _PATIENCE_SECONDS:
+        heads = [each.name for each in view.pods(api, namespace, job_set) if each.job == names.HEAD_JOB]
+        if pod and heads != [pod]:
+            raise RehearsalError(f"Pod {pod} is gone, and its client with it: JobSet has begun anew. See: make status")
+        pod = heads[0] if heads else ""
+        state, lines = _client(api, namespace, pod) if pod else ({}, [])
         for line in lines[shown:]:
             say(f"  {line}")
         shown = len(lines)
         if end := state.get("terminated"):
             if end["exitCode"] != 0:
-                raise RehearsalError(f"Container {CLIENT} of pod {heads[0]} ended with exit code {end['exitCode']}.")
+                raise RehearsalError(f"Container {CLIENT} of pod {pod} ended with exit code {end['exitCode']}.")
             return
-        if lines and not lines[0].startswith(IN_PLACE):
+        own = "running" in state and not (lines and lines[0].startswith(IN_PLACE))
+        if own and time.monotonic() - began > _OWN_PROGRAM_SECONDS:
             say("it is a program of your own, and goes on")
             return
         time.sleep(1)

@@ -88,11 +88,21 @@ class NodeAgent:
         self._running.pop(uid, None)
         if not done.cancelled() and (error := done.exception()):
             log.error("%s", done.get_name(), exc_info=error)
+        self._start_left(uid)
+
+    def _start_left(self, uid: str) -> None:
+        """Start what a node has in the API and does not run: a node that was made anew finds the pods of its name."""
+        pod = self._around.pods.get(uid)
+        if pod and uid not in self._tasks and not pod["metadata"].get("deletionTimestamp") and self._is_ours(pod):
+            self._start(pod)
 
     def _node_changed(self, node: Json, there: bool) -> None:
         uid, name = node["metadata"]["uid"], node["metadata"]["name"]
         if there:
+            known = uid in self._around.nodes
             self._around.nodes[uid] = node
+            for pod in [] if known else list(self._around.pods):
+                self._start_left(pod)
             return
         self._around.nodes.pop(uid, None)
         for task in list(self._tasks.values()):

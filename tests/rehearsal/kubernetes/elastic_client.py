@@ -9,9 +9,12 @@ import sys
 import time
 from pathlib import Path
 
-import jax
-import pathwaysutils
-from pathwaysutils.elastic import elastic
+# What jaxlib logs of each lost array hides what the program tells.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import jax  # noqa: E402
+import pathwaysutils  # noqa: E402
+from pathwaysutils.elastic import elastic  # noqa: E402
 
 END = Path("/tmp/end")
 

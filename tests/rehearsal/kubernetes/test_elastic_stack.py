@@ -8,6 +8,7 @@ import re
 import httpx
 import pytest
 
+from pathways.containers import INSECURE_VARIABLE
 from rehearsal.home import CHECKOUT
 from tests.rehearsal.conftest import Rehearsal
 from tests.rehearsal.kubernetes.pods import Pods
@@ -19,6 +20,7 @@ ELASTIC = {
         "mode": "batch",
         "image": "example.com/pretrain:1",
         "command": ["python", str(CLIENT), "2"],
+        "env": [{"name": INSECURE_VARIABLE, "value": "true"}],
         "elastic": {"slices": 1},
         "maxRestarts": 1,
     },
@@ -70,8 +72,8 @@ def test_the_client_outlives_the_nodes_of_a_slice_and_takes_it_back(pods: Pods) 
 def test_a_client_that_fails_is_started_anew_with_all_slices(pods: Pods) -> None:
     before = {pod.name for pod in pods.all()}
     pods.run(pods.head().name, "main", "sh", "-c", "echo 7 > /tmp/end")
-    pods.until("JobSet has begun anew", lambda: pods.restarts() == 1 and pods.all_ready())
-    assert len(pods.all()) == 5 and not before & {pod.name for pod in pods.all()}
+    pods.until("JobSet has begun anew", lambda: pods.restarts() == 1 and len(pods.all()) == 5 and pods.all_ready())
+    assert not before & {pod.name for pod in pods.all()}
     pods.until("the new client sees both slices", lambda: said(pods)[-1:] == [[0, 1]])
 
 
