@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rehearsal import faults
+from rehearsal import client, faults
 from tests.rehearsal.dayafter.conftest import Commands, ids
 
 
@@ -21,6 +21,8 @@ def test_a_stack_that_is_well_is_shown_whole(commands: Commands, without: str) -
     ]
     assert found["job"]["ready"] == {"worker": 2, "pathways-head": 1}
     assert sum(each["component"] == "worker" and each["ready"] for each in found["containers"]) == 8
+    assert any("2/2 Pathways Slices Now Ready" in each["text"] for each in found["lines"])
+    assert found["silent"] == []
     assert found["proxy_address"] == "pathways-pathways-head-0-0.pathways.default.svc.cluster.local:29000"
 
 
@@ -62,3 +64,11 @@ def test_the_command_that_switches_faults_lists_them_and_refuses_others(commands
     listed = commands.rehearsal.run("fault")
     assert "stock-out" in listed and "nodes-not-ready" in listed
     assert "There is no fault earthquake" in commands.rehearsal.run("fault", "earthquake", expect=1)
+
+
+def test_a_program_that_knows_nothing_of_pathways_computes_on_all_slices(commands: Commands) -> None:
+    if client.python() is None:
+        pytest.skip("JAX is not installed: python -m rehearsal.client")
+    program = "import jax; import jax.numpy as jnp; print(len(jax.devices()), jnp.arange(8).sum())"
+    done = commands.run("connect", "--port", "0", "--", "python", "-c", program)
+    assert done.stdout.strip() == "32 28", done.stderr
