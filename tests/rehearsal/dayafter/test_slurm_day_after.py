@@ -61,7 +61,7 @@ def test_a_slice_that_somebody_cancelled_is_missed(service: Commands) -> None:
 def test_a_service_that_was_stopped_is_missed_and_comes_back_by_the_next_command(service: Commands) -> None:
     on_login_node(service, "scancel", service.status()["service"]["id"])
     found = service.until(lambda status: ids(status) == ["service-missing"])
-    command = re.search(r"bash (\S+)", found["troubles"][0]["next"])
+    command = re.search(r"bash ([^\s;]+)", found["troubles"][0]["next"])
     assert command and "stopped" in found["troubles"][0]["evidence"]
     on_login_node(service, "bash", command[1])
     service.until(well)
