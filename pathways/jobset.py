@@ -87,7 +87,7 @@ def _workers(settings: Settings, shape: SliceShape, scratch: str) -> dict[str, A
     elastic, python = settings.workload.elastic, settings.runtime.colocated_python
     pod = {
         "nodeSelector": labels.of_slice_nodes(shape),
-        "tolerations": [{"key": labels.TPU, "operator": "Exists"}],
+        "tolerations": [dict(labels.TPU_TOLERATION)],
         "restartPolicy": "OnFailure",
         "terminationGracePeriodSeconds": settings.workload.termination_grace_seconds,
         **_common(settings),

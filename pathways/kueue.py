@@ -24,41 +24,14 @@ AMPLE_CPUS, AMPLE_MEMORY = 1_000_000, "10000Ti"
 
 def manifests(settings: Settings, shape: SliceShape) -> list[dict[str, Any]]:
     """ResourceFlavors, ClusterQueue and LocalQueue with quota for exactly this stack."""
-    chips = settings.slices.count * shape.chips
-    machine = cpu_machine(settings.head.machine_type)
-    cpus, gigabytes = containers.head_limits(settings)
-    heads = settings.head.node_count
-    head_cpus = machine.vcpus if machine else cpus
-    head_memory = f"{int(heads * machine.memory_gib)}Gi" if machine else f"{heads * gigabytes}G"
     queue = settings.kueue.queue
     return [
         *(_provisioning() if settings.slices.capacity.queued else []),
-        _flavor(
-            TPU_FLAVOR,
-            labels.of_slice_nodes(shape),
-            tolerations=[{"key": labels.TPU, "operator": "Exists", "effect": "NoSchedule"}],
-        ),
+        # Tolerations as the workers have: Kueue adds those that a pod lacks, and the JobSet would differ from the
+        # stack's for ever.
+        _flavor(TPU_FLAVOR, labels.of_slice_nodes(shape), tolerations=[dict(labels.TPU_TOLERATION)]),
         _flavor(HEAD_FLAVOR, labels.of_head_nodes(), tolerations=[]),
-        {
-            "apiVersion": API_VERSION,
-            "kind": "ClusterQueue",
-            "metadata": {"name": queue},
-            "spec": {
-                # An empty selector admits every namespace; none at all admits no namespace.
-                "namespaceSelector": {},
-                **_strategy(settings),
-                "resourceGroups": [
-                    {
-                        "coveredResources": [labels.TPU, "cpu", "memory"],
-                        "flavors": [
-                            # First, so that the head, which asks for no chips, does not take the TPU nodes' flavor.
-                            _quota(HEAD_FLAVOR, 0, heads * head_cpus, head_memory),
-                            _quota(TPU_FLAVOR, chips, AMPLE_CPUS, AMPLE_MEMORY),
-                        ],
-                    }
-                ],
-            },
-        },
+        _cluster_queue(settings, shape),
         {
             "apiVersion": API_VERSION,
             "kind": "LocalQueue",
@@ -66,6 +39,38 @@ def manifests(settings: Settings, shape: SliceShape) -> list[dict[str, Any]]:
             "spec": {"clusterQueue": queue},
         },
     ]
+
+
+def _cluster_queue(settings: Settings, shape: SliceShape) -> dict[str, Any]:
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "ClusterQueue",
+        "metadata": {"name": settings.kueue.queue},
+        "spec": {
+            # An empty selector admits every namespace; none at all admits no namespace.
+            "namespaceSelector": {},
+            **_strategy(settings),
+            "resourceGroups": [
+                {
+                    "coveredResources": [labels.TPU, "cpu", "memory"],
+                    "flavors": [
+                        # First, so that the head, which asks for no chips, does not take the TPU nodes' flavor.
+                        _quota(HEAD_FLAVOR, 0, *_head(settings)),
+                        _quota(TPU_FLAVOR, settings.slices.count * shape.chips, AMPLE_CPUS, AMPLE_MEMORY),
+                    ],
+                }
+            ],
+        },
+    }
+
+
+def _head(settings: Settings) -> tuple[int, str]:
+    """CPUs and memory of the head pool; where its machines' size is not known, what the head pod asks for."""
+    nodes, machine = settings.head.node_count, cpu_machine(settings.head.machine_type)
+    if machine:
+        return nodes * machine.vcpus, f"{int(nodes * machine.memory_gib)}Gi"
+    cpus, gigabytes = containers.head_limits(settings)
+    return nodes * cpus, f"{nodes * gigabytes}G"
 
 
 def _strategy(settings: Settings) -> dict[str, Any]:

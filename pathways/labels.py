@@ -22,6 +22,10 @@ JOB_INDEX = "jobset.sigs.k8s.io/job-index"
 COORDINATOR = "jobset.sigs.k8s.io/coordinator"
 
 
+#: With which a pod goes onto TPU nodes.
+TPU_TOLERATION = {"key": TPU, "operator": "Exists"}
+
+
 def of_slice_nodes(shape: SliceShape) -> dict[str, str]:
     """Labels that GKE gives the nodes of slices of this shape, and no others."""
     return {ACCELERATOR: shape.generation.gke_label, TOPOLOGY: str(shape.topology)}
