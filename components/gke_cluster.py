@@ -9,7 +9,7 @@ from pulumi_gcp import container
 from components.network import Network
 from pathways.kubeconfig import kubeconfig
 from pathways.plan import Plan
-from pathways.settings import Cluster
+from pathways.settings import Cluster, Reach, Workload
 
 
 class GkeCluster(pulumi.ComponentResource):
@@ -78,31 +78,10 @@ class GkeCluster(pulumi.ComponentResource):
                 "enable_private_nodes": True,
                 "enable_private_endpoint": asked.private_endpoint,
             },
-            control_plane_endpoints_config=container.ClusterControlPlaneEndpointsConfigArgs(
-                dns_endpoint_config=container.ClusterControlPlaneEndpointsConfigDnsEndpointConfigArgs(
-                    allow_external_traffic=True
-                )
-            )
-            if asked.dns_endpoint
-            else None,
-            master_authorized_networks_config=container.ClusterMasterAuthorizedNetworksConfigArgs(
-                cidr_blocks=[
-                    container.ClusterMasterAuthorizedNetworksConfigCidrBlockArgs(cidr_block=cidr)
-                    for cidr in asked.authorized_networks
-                ]
-            )
-            if asked.authorized_networks or asked.private_endpoint
-            else None,
-            dns_config=container.ClusterDnsConfigArgs(
-                cluster_dns="CLOUD_DNS", cluster_dns_scope="VPC_SCOPE", cluster_dns_domain=settings.reach.dns_domain
-            )
-            if settings.reach.dns_domain
-            else None,
-            addons_config=container.ClusterAddonsConfigArgs(
-                gcs_fuse_csi_driver_config=container.ClusterAddonsConfigGcsFuseCsiDriverConfigArgs(enabled=True)
-            )
-            if settings.workload.mounts
-            else None,
+            control_plane_endpoints_config=_dns_endpoint(asked),
+            master_authorized_networks_config=_authorized_networks(asked),
+            dns_config=_dns(settings.reach),
+            addons_config=_addons(settings.workload),
             # GKE cannot make a cluster without a pool; this one lives for a minute, but not as the default account.
             initial_node_count=1,
             remove_default_node_pool=True,
@@ -123,6 +102,43 @@ def _endpoint(cluster: container.Cluster, asked: Cluster) -> pulumi.Output[str]:
     if not asked.dns_endpoint:
         return cluster.endpoint
     return cluster.control_plane_endpoints_config.apply(lambda config: str(config["dns_endpoint_config"]["endpoint"]))
+
+
+def _dns_endpoint(asked: Cluster) -> container.ClusterControlPlaneEndpointsConfigArgs | None:
+    if not asked.dns_endpoint:
+        return None
+    return container.ClusterControlPlaneEndpointsConfigArgs(
+        dns_endpoint_config=container.ClusterControlPlaneEndpointsConfigDnsEndpointConfigArgs(
+            allow_external_traffic=True
+        )
+    )
+
+
+def _authorized_networks(asked: Cluster) -> container.ClusterMasterAuthorizedNetworksConfigArgs | None:
+    if not asked.authorized_networks and not asked.private_endpoint:
+        return None
+    return container.ClusterMasterAuthorizedNetworksConfigArgs(
+        cidr_blocks=[
+            container.ClusterMasterAuthorizedNetworksConfigCidrBlockArgs(cidr_block=cidr)
+            for cidr in asked.authorized_networks
+        ]
+    )
+
+
+def _dns(reach: Reach) -> container.ClusterDnsConfigArgs | None:
+    if not reach.dns_domain:
+        return None
+    return container.ClusterDnsConfigArgs(
+        cluster_dns="CLOUD_DNS", cluster_dns_scope="VPC_SCOPE", cluster_dns_domain=reach.dns_domain
+    )
+
+
+def _addons(workload: Workload) -> container.ClusterAddonsConfigArgs | None:
+    if not workload.mounts:
+        return None
+    return container.ClusterAddonsConfigArgs(
+        gcs_fuse_csi_driver_config=container.ClusterAddonsConfigGcsFuseCsiDriverConfigArgs(enabled=True)
+    )
 
 
 def _maintenance(asked: Cluster) -> container.ClusterMaintenancePolicyArgs | None:
