@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed-$(firstword $(shell sha256sum requirements.lock))
 
 .DEFAULT_GOAL := help
-.PHONY: help up preview status outputs refresh down env tools test test-again test-unit test-extended test-oracles docs bench lint format lock lock-oracles lock-client clean-tools
+.PHONY: help up preview status outputs refresh down env tools test test-again test-unit test-extended test-oracles docs mutations bench lint format lock lock-oracles lock-client clean-tools
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -58,6 +58,9 @@ test-oracles: $(INSTALLED) ## Compare with xpk and pathwaysutils (installs 1.1 G
 docs: $(INSTALLED) ## Write generated documents, pictures and golden files anew
 	UPDATE_GOLDEN=1 $(RUN) -m pytest --quiet tests/unit/cli/test_golden.py
 	$(RUN) -m policies.document > docs/policies.md
+
+mutations: $(INSTALLED) tools ## Change each value of a JobSet in turn, and write docs/mutations.md (20 minutes)
+	UPDATE_GOLDEN=1 $(RUN) -m pytest -m extended tests/rehearsal/mutation
 
 bench: $(INSTALLED) ## Measure preview, up, make up, the report, and 64 slices
 	@$(RUN) -m bench

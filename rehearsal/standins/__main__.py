@@ -61,7 +61,10 @@ async def _serve_proxy(flags: Flags, address: str) -> None:
 
 
 async def _listen(handler: Handler, address: str, port: int) -> None:
-    await asyncio.start_server(handler, address, port)
+    try:
+        await asyncio.start_server(handler, address, port)
+    except OSError as error:
+        raise OSError(f"port {port} (--server_port): {error.strerror}") from error
 
 
 async def _nobody(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -117,4 +120,7 @@ def _variable(name: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ended = main()
+    sys.stdout.flush()
+    # In an orderly end, grpc's server complains that its loop is closed, below the sentence that counts.
+    os._exit(ended)

@@ -76,7 +76,7 @@ class Proxy:
         if self._visit is not None:
             raise Unready(f"Pathways serves one client at a time, and {self._visit.peer} is connected.", passing=False)
         if self._state is None:
-            raise Unready(f"{self._where} does not answer the proxy.", passing=True)
+            raise Unready(f"{self._where} does not answer the proxy (--resource_manager_address).", passing=True)
         ready, expected = len(self._state["slices"]), int(self._state["instance_count"])
         if not ready or expected - ready > self._elastic:
             text = f"{ready} of {expected} slices are ready, and {self._elastic} may be missing ({self._elastic_flag})."

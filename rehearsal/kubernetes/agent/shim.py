@@ -59,7 +59,8 @@ def _serve(run: dict[str, Any], folder: str, log: BinaryIO) -> int:
     os.close(1)
     code = _follow(child, log, {stream: pipe[0] for stream, pipe in outputs.items()})
     if not error:
-        _save(f"{folder}/exit.json", {"code": code, "finished": time.time()})
+        with contextlib.suppress(FileNotFoundError):  # the pod, and its folder, may be gone already
+            _save(f"{folder}/exit.json", {"code": code, "finished": time.time()})
     return 0
 
 

@@ -53,7 +53,7 @@ class Service:
         try:
             self._server.add_insecure_port(f"{address}:{port}")
         except RuntimeError as error:
-            raise OSError(f"{address}:{port} cannot be listened on: {error}") from error
+            raise OSError(f"port {port} (--server_port): {error}") from error
         await self._server.start()
 
     async def _GetVersion(self, request: Any, context: Any) -> Any:

@@ -94,17 +94,21 @@ class Lanes:
                 return None
             if now - began > READY_SECONDS:
                 waiting = [pod["metadata"]["name"] for pod in pods if not _is_ready(pod)]
-                return Verdict(
-                    "silence", f"not ready after {READY_SECONDS:.0f} seconds: {', '.join(waiting) or 'no pods'}"
-                )
+                said = [each.get("message", "") for each in self._status(namespace).get("conditions") or ()]
+                why = ", ".join([*waiting, *said, *self._warnings(namespace)]) or "nobody says why"
+                return Verdict("silence", f"not ready after {READY_SECONDS:.0f} seconds: {why}")
             time.sleep(0.5)
 
     def _ready(self, namespace: str) -> bool:
         """Whether JobSet says what `pulumi up` waits for."""
-        path = f"/apis/{self._plan.job_set['apiVersion']}/namespaces/{namespace}/jobsets/{self._plan.job_set['metadata']['name']}"
-        status = (self._api.get(path) or {}).get("status") or {}
-        ready = {each["name"]: each["ready"] for each in status.get("replicatedJobsStatus") or ()}
-        return all(ready.get(job["name"]) == job["replicas"] for job in self._plan.job_set["spec"]["replicatedJobs"])
+        ready = {each["name"]: each["ready"] for each in self._status(namespace).get("replicatedJobsStatus") or ()}
+        return all(ready.get(job["name"]) == job["replicas"] for job in self.job_set["spec"]["replicatedJobs"])
+
+    def _status(self, namespace: str) -> Json:
+        name = self.job_set["metadata"]["name"]
+        path = f"/apis/{self.job_set['apiVersion']}/namespaces/{namespace}/jobsets/{name}"
+        found: Json = (self._api.get(path) or {}).get("status") or {}
+        return found
 
     def _use(self, namespace: str) -> Verdict:
         """Let a JAX program in the cluster use the service."""
@@ -146,6 +150,10 @@ class Lanes:
 
     def _pods(self, namespace: str) -> list[Json]:
         return self._api.items(f"/api/v1/namespaces/{namespace}/pods")
+
+    def _warnings(self, namespace: str) -> list[str]:
+        events = self._api.items(f"/api/v1/namespaces/{namespace}/events")
+        return list(dict.fromkeys(event["message"] for event in events if event.get("type") == "Warning"))
 
     def _wait_for_account(self, namespace: str) -> None:
         while self._api.get(f"/api/v1/namespaces/{namespace}/serviceaccounts/default") is None:

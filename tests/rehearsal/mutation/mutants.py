@@ -152,21 +152,33 @@ def _words(spec: Json, path: Path, value: Any) -> tuple[str, ...]:
     if _field(path) == "args" and str(value).startswith("--"):
         return (str(value)[2:].partition("=")[0],)
     if "env" in path:
-        here: Any = spec
-        for key in path[: path.index("env") + 2]:
-            here = here[key]
-        return (str(here["name"]),)
+        container: Any = spec
+        for key in path[: path.index("env")]:
+            container = container[key]
+        name = str(container["env"][path[path.index("env") + 1]]["name"])
+        users = [each["name"] for each in container["env"] if f"$({name})" in each.get("value", "")]
+        flags = [each[2:].partition("=")[0] for each in container.get("args", []) if f"$({name})" in each]
+        return (name, *users, *flags)
     fields = dict.fromkeys(key for key in path if isinstance(key, str))
     return (_field(path), *dict.fromkeys(word for field in fields for word in ALIASES.get(field, ())))
 
 
+# What Kubernetes and the servers call what a field is about.
 ALIASES: dict[str, tuple[str, ...]] = {
+    "jobIndex": ("job index",),
+    "podIndex": ("pod index",),
+    "replicatedJob": ("coordinator",),
+    "enableDNSHostnames": ("cannot be resolved",),
+    "completionMode": ("indexed", "Indexed", "TPU_WORKER_ID"),
     "nodeSelector": ("node affinity/selector",),
     "tolerations": ("untolerated taint",),
     "limits": ("Insufficient", "asks for"),
-    "image": ("image",),
-    "annotations": ("exclusive-topology", "MEGASCALE_SLICE_ID", "TPU_TOPOLOGY"),
-    "replicas": ("MEGASCALE_NUM_SLICES", "instance_count"),
+    "annotations": ("fits on no node", "TPU_WORKER_HOSTNAMES", "MEGASCALE_SLICE_ID"),
+    "replicas": ("MEGASCALE_NUM_SLICES", "MEGASCALE_SLICE_ID", "HOST_ADDRESS"),
     "completions": ("TPU_WORKER_HOSTNAMES", "TPU_WORKER_ID"),
     "parallelism": ("slices are ready",),
+    "dnsPolicy": ("cannot be resolved",),
+    "suspend": ("suspended",),
+    "containerPort": ("Port",),
+    "image": ("image tag",),
 }
