@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -111,6 +115,21 @@ def test_what_could_not_be_seen_is_listed_and_the_rest_is_shown(deployed: Surrou
     assert {each["part"] for each in found["silent"]} >= {"nodes", "pods", "the JobSet"}
     assert [pool["status"] for pool in found["pools"]] == ["RUNNING"] * 3
     assert "could not be seen" in status("-s", "gke-v6e").stdout
+
+
+def test_watching_goes_on_through_an_outage_until_ctrl_c(deployed: Surroundings) -> None:
+    argv = [sys.executable, "-m", "cli", "status", "-s", "gke-v6e", "--watch", "--every", "1"]
+    environment = {**os.environ, **deployed.environment(), "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, text=True) as watching:
+        assert watching.stdout
+        assert "gke-v6e: 2 slices" in watching.stdout.readline()
+        deployed.fault("credentials")
+        assert any("fix: gcloud auth application-default login" in line for line in watching.stdout)
+        deployed.double.call("DELETE", "/faults/credentials")
+        assert any("gke-v6e: 2 slices" in line for line in watching.stdout)
+        watching.send_signal(signal.SIGINT)
+        watching.stdout.read()
+    assert watching.returncode == 0
 
 
 def test_a_cluster_that_may_not_be_looked_at_is_no_stack_that_is_well(deployed: Surroundings) -> None:
