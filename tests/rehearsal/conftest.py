@@ -36,13 +36,16 @@ class Rehearsal:
         }
 
     def stack(self, name: str, **changes: Any) -> str:
-        """The path of a stack file: gke-v6e's settings with sections `pathways:<name>` updated."""
+        """The path of a stack file: gke-v6e's settings with sections `pathways:<name>` updated; None takes one out."""
         source = CHECKOUT / "stacks" / "Pulumi.gke-v6e.yaml"
         document = yaml.safe_load(source.read_text())
         for section, value in changes.items():
             key = f"pathways:{section}"
             known = document["config"].get(key)
-            document["config"][key] = {**known, **value} if isinstance(known, dict) else value
+            changed = {**known, **value} if isinstance(known, dict) else value
+            if isinstance(changed, dict):
+                changed = {name: each for name, each in changed.items() if each is not None}
+            document["config"][key] = changed
         path = self._stacks / f"Pulumi.{name}.yaml"
         path.write_text(yaml.safe_dump(document))
         return str(path)
