@@ -197,11 +197,12 @@ watch_slices() {
 
 # $1: the slices that are left, as watch_slices lists them. Of many that ended, some will do.
 last_words_of_ended() {
-    local index shown=0
-    for ((index = 0; index < MAX_SLICES && shown < 3; index++)); do
-        [[ "; $1" != *"; $index "* && -f $PATHWAYS_LOGS/slice-$index.log ]] || continue
-        tail --lines=8 "$PATHWAYS_LOGS/slice-$index.log" >&2
-        shown=$((shown + 1))
+    local log index shown=0
+    for log in "$PATHWAYS_LOGS"/slice-*.log; do
+        index=${log##*-}
+        [[ "; $1" != *"; ${index%.log} "* && -f $log ]] || continue
+        ((shown++ < 3)) || break
+        tail --lines=8 "$log" >&2
     done
 }
 

@@ -97,12 +97,12 @@ def trouble(site: Site, google: str, mutant: Mutant | None) -> str:
     site.forget()
     site.install(mutant.of(SCRIPTS) if mutant else SCRIPTS)
     grant(google, *(mutant.roles if mutant else scratch.ROLES))
-    quick = "env POLL_SECONDS=1 LISTEN_SECONDS=8 MOST_CRASHES=1 bash scripts/start_pathways.sh"
+    quick = "env POLL_SECONDS=1 LISTEN_SECONDS=25 MOST_CRASHES=1 bash scripts/start_pathways.sh"
     outputs = {**site.outputs, "startCommand": quick}
     said: list[str] = []
     try:
         service.ensure(site.cluster, outputs, said.append, patience=PATIENCE_SECONDS)
-        service.check(site.cluster, outputs, said.append, patience=15)
+        service.check(site.cluster, outputs, said.append, patience=40)
         if mutant and mutant.file in ("run_client.sh", "run_maxtext.sh"):
             command = ["scripts/run_maxtext.sh", "steps=1"]
             _client_job(site, command if mutant.file in command[0] else ["scripts/run_client.sh", "true"])
@@ -118,11 +118,17 @@ def _client_job(site: Site, command: list[str]) -> None:
     if done.returncode != 0:
         raise RehearsalError(done.stderr.strip())
     job = done.stdout.strip()
-    state = ("squeue", "--noheader", f"--jobs={job}", "--states=all", "--format=%T|%r")
+    state = (
+        "squeue",
+        "--noheader",
+        f"--jobs={job}",
+        "--states=all",
+        "--format=%T (%R), asks for %D nodes, %C CPUs, %m",
+    )
     try:
         wait_for(lambda: site.cluster.run(*state).stdout.startswith(("COMP", "FAIL")), "the client ends", timeout=30)
     except RehearsalError as error:
-        raise RehearsalError(f"{error} {site.cluster.run(*state, '--Format=Reason:80').stdout.strip()}") from error
+        raise RehearsalError(f"{error} It is {site.cluster.run(*state).stdout.strip()}") from error
     if not site.cluster.run(*state).stdout.startswith("COMP"):
         raise RehearsalError((site.home / "client.log").read_text().strip())
 
@@ -155,7 +161,7 @@ def test_a_changed_value_is_named_or_explained(intact: Site, google: str, mutant
     message = trouble(intact, google, mutant)
     told = telling(message, mutant)
     if os.environ.get("UPDATE_GOLDEN"):
-        _write({mutant.key: told or f"*{message or 'nothing'}*"})
+        _write({mutant.key: told or f"not named: {' '.join(message.split()) or 'nothing'}"})
     if mutant.where in SURVIVORS:
         assert message == "", "this is noticed, and needs no explanation any more"
     else:
