@@ -77,7 +77,7 @@ def _of_container(where: tuple[str, str], status: Json, policy: str | None) -> I
     again = status.get("restartCount", 0)
     final = "terminated" in state and policy == "Never"
     if end.get("exitCode") and (final or again >= RESTARTS) and not status.get("ready"):
-        times = f" for the {again + 1}th time" if again >= RESTARTS else ""
+        times = f" after {again} restarts" if again >= RESTARTS else ""
         if end.get("reason") == "StartError":
             yield Trouble(*where, name, "waiting", f"cannot be started{times}: {end.get('message', '')}")
         else:

@@ -86,7 +86,8 @@ def parse(program: str, image_tag: str, arguments: Sequence[str]) -> Flags:
     role: Role = "proxy" if program == "proxy_server" else "resource_manager" if "node_type" in values else "worker"
     missing = [name for name in table["required"][role] if name not in values]
     if missing:
-        raise FlagError(f"ERROR: the {role.replace('_', ' ')} needs --{', --'.join(missing)}")
+        known = "worker, as it has no --node_type," if role == "worker" else role.replace("_", " ")
+        raise FlagError(f"ERROR: the {known} needs --{', --'.join(missing)}")
     return Flags(role, values, image_tag)
 
 

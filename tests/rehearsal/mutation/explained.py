@@ -19,6 +19,7 @@ REASONS = {
     r"publishNotReadyAddresses ": "the head is ready before anyone asks for its name",
     r"^(head|worker)\.hostNetwork ": "with an address of its own a pod is found by its name all the same",
     r"^head\.(completions|parallelism) ": "a second pod comes after the first, or never",
+    r"^worker\.tolerations": "GKE, and this API server, add it to pods that ask for TPU chips",
     r"^worker\.parallelism 3": "a Job runs no more pods than its completions",
 }
 

@@ -68,7 +68,7 @@ def mutants(job_set: Json) -> list[Mutant]:
     """A mutant, or a few, for each value below spec."""
     spec = job_set["spec"]
     return [
-        Mutant(path, value, after, _words(spec, path, value))
+        Mutant(path, value, after, (*_words(spec, path, value), *_values(value, after)))
         for path, value in _leaves(spec, ())
         for after in _changed(path, value)
     ]
@@ -161,6 +161,13 @@ def _words(spec: Json, path: Path, value: Any) -> tuple[str, ...]:
         return (name, *users, *flags)
     fields = dict.fromkeys(key for key in path if isinstance(key, str))
     return (_field(path), *dict.fromkeys(word for field in fields for word in ALIASES.get(field, ())))
+
+
+def _values(before: Any, after: Any) -> list[str]:
+    """Values that name a flag as well as its name does: ports, and those that are no plain word or number."""
+    given = [str(each).partition("=")[2] for each in (before, after) if str(each).startswith("--")]
+    ports = [found[0] for each in given if (found := re.search(r"\b\d{5}$", each))]
+    return ports + [each for each in given[1:] if ":" in each and "$" not in each]
 
 
 # What Kubernetes and the servers call what a field is about.

@@ -49,5 +49,5 @@ def test_xla_flags_belong_to_the_proxy() -> None:
 def test_what_a_role_cannot_do_without_is_named() -> None:
     with pytest.raises(FlagError, match="the resource manager needs --instance_type, --instance_count"):
         parse("server", DIRECTOR, [*COMMON, "--node_type=resource_manager"])
-    with pytest.raises(FlagError, match="the worker needs --resource_manager_address"):
+    with pytest.raises(FlagError, match="no --node_type, needs --resource_manager_address"):
         parse("server", DIRECTOR, COMMON)
