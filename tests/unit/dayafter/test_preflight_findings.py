@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -89,34 +88,6 @@ def test_a_fault_of_the_cloud_is_found(
     cloud.fault(fault)
     finding = the(ask(), id, severity)
     assert evidence in finding.evidence and fix in finding.fix
-
-
-@pytest.mark.parametrize("base", ["gke-v6e", "slurm-v6e"])
-def test_the_roles_that_the_fix_names_are_enough_and_fewer_are_not(
-    ask: Ask, caller: Callable[..., Google], base: str
-) -> None:
-    few = the(ask(base, by=caller("roles/viewer")), "caller-permitted", "error")
-    advised = re.findall(r"roles/[\w.]+", few.fix)
-    assert {"roles/serviceusage.serviceUsageAdmin", "roles/storage.admin"} < set(advised)
-    the(ask(base, by=caller("roles/viewer", *advised)), "caller-permitted", "ok")
-    for role in advised:
-        rest = [each for each in advised if each != role]
-        assert role in the(ask(base, by=caller("roles/viewer", *rest)), "caller-permitted", "error").fix
-
-
-def test_a_bucket_of_others_is_usable_as_far_as_its_policy_grants(
-    cloud: Surroundings, ask: Ask, caller: Callable[..., Google]
-) -> None:
-    bucket(cloud)
-    by = caller("roles/viewer")
-    member = f"serviceAccount:deployer@{PROJECT}.iam.gserviceaccount.com"
-    policy = f"/storage/storage/v1/b/{BUCKET}/iam"
-    lacking = the(ask(by=by, **EXISTING_BUCKET), "bucket-usable", "error")
-    assert "storage.buckets.getIamPolicy, storage.buckets.setIamPolicy" in lacking.evidence
-    cloud.double.call("PUT", policy, {"bindings": [{"role": "roles/storage.admin", "members": [member]}]})
-    the(ask(by=by, **EXISTING_BUCKET), "bucket-usable", "ok")
-    cloud.double.call("PUT", policy, {"bindings": []})
-    assert "refuses" in the(ask(by=by, **EXISTING_BUCKET), "bucket-usable", "unknown").evidence
 
 
 def test_each_image_that_is_missing_is_named(cloud: Surroundings, ask: Ask) -> None:
