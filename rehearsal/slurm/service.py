@@ -106,7 +106,7 @@ def check(cluster: SlurmCluster, outputs: Mapping[str, Any], report: Report, pat
         said = errors.read()
     if client.returncode != 0:
         state = "" if _service(cluster) else "The Pathways service has ended. "
-        raise expected.failure(f"{said.strip()}\n{state}The service's log ends:\n{_log(cluster)}")
+        raise expected.failure(f"{said.strip()}\n{state}The service's log ends:\n{_log(cluster)}{_of_slices(cluster)}")
 
 
 def _promised(cluster: SlurmCluster, outputs: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -165,6 +165,13 @@ def _log(cluster: SlurmCluster) -> str:
     """The end of the newest service's log."""
     logs = sorted((cluster.folder / "home").glob(f"{JOB}-*.log"), key=lambda path: path.stat().st_mtime)
     return logs[-1].read_text().strip()[-2000:] if logs else "(there is none)"
+
+
+def _of_slices(cluster: SlurmCluster) -> str:
+    """The last lines of the slices that said something last; of many, two will do."""
+    logs = sorted((cluster.folder / "home" / JOB).glob("logs/*/slice-*.log"), key=lambda path: path.stat().st_mtime)
+    last = {path: "\n".join(path.read_text().splitlines()[-3:]) for path in logs[-2:]}
+    return "".join(f"\nThe log {path.name} ends:\n{text}" for path, text in last.items())
 
 
 def _do(cluster: SlurmCluster, command: str, report: Report) -> str:

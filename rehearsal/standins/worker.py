@@ -22,6 +22,11 @@ def hello(flags: Flags, environment: Mapping[str, str], address: str) -> Message
     hosts = environment["TPU_WORKER_HOSTNAMES"].split(",")
     if len(set(hosts)) != len(hosts):
         raise ValueError(f"TPU_WORKER_HOSTNAMES={','.join(hosts)} names a host twice")
+    number = int(environment["TPU_WORKER_ID"])
+    own = hosts[number] if number < len(hosts) else ""
+    # Names are the business of whoever resolves them; an address says by itself whose it is.
+    if re.match(r"\d+\.", own) and own != address:
+        raise ValueError(f"TPU_WORKER_HOSTNAMES={','.join(hosts)}: host {number} is {own}, and this VM is {address}")
     _check_coordinator(environment["MEGASCALE_COORDINATOR_ADDRESS"], flags.resource_manager[0])
     _check_optional(environment)
     variables = {name: environment[name] for name in (*_VARIABLES, *_OPTIONAL) if name in environment}

@@ -39,6 +39,7 @@ SAMPLE = (
 _LIBTPU = "Read inside the real server and by libtpu only; both values are legal."
 _DEFAULT = "The cluster's own configuration says the same: Slurm queues jobs again, and gives out TPU nodes whole."
 _TASKS = "Slurm itself lowers the nodes to the number of tasks, which is one."
+_SRUN = "srun has the number of tasks from the job, and leaves aside what does not fit to it."
 _LOG = "Seen in a log after a restart only; test_lost_slices.py reads that log."
 # Why nobody notices, by where the change is. Anything else must be noticed.
 SURVIVORS = {
@@ -54,6 +55,8 @@ SURVIVORS = {
     "run_worker_slice.sh --open-mode": _LOG,
     "run_client.sh --nodes": _TASKS,
     "run_maxtext.sh --nodes": _TASKS,
+    "run_worker_slice.sh srun --nodes": _SRUN,
+    "run_worker_slice.sh srun --ntasks-per-node": _SRUN,
     "run_worker.sh MEGASCALE_GRPC_ENABLE_XOR_TRACER": _LIBTPU,
     "run_worker.sh XCLOUD_ENVIRONMENT": _LIBTPU,
     "run_worker.sh TPU_MIN_LOG_LEVEL": _LIBTPU,

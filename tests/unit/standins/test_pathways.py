@@ -26,7 +26,7 @@ def environment(slice_id: int, host: int, **changes: str) -> dict[str, str]:
         "MEGASCALE_NUM_SLICES": "2",
         "MEGASCALE_COORDINATOR_ADDRESS": HOST,
         "TPU_WORKER_ID": str(host),
-        "TPU_WORKER_HOSTNAMES": "10.0.0.1,10.0.0.2",
+        "TPU_WORKER_HOSTNAMES": "host-1,host-2",
         "TPU_TOPOLOGY": "2x4",
         "TPU_HOST_BOUNDS": "1,2,1",
         "TPU_CHIPS_PER_HOST_BOUNDS": "2,2,1",
@@ -183,7 +183,7 @@ def test_a_second_client_is_refused_until_the_first_is_gone() -> None:
         ({"MEGASCALE_SLICE_ID": "2"}, "MEGASCALE_SLICE_ID=2, expected 0 to 1"),
         ({"TPU_WORKER_ID": "2"}, "TPU_WORKER_ID=2, expected 0 to 1"),
         ({"TPU_TOPOLOGY": "4x4"}, "TPU_TOPOLOGY=4x4, tpuv6e:2x4 has 2x4"),
-        ({"TPU_WORKER_HOSTNAMES": "10.0.0.1"}, "its slice has 1 hosts"),
+        ({"TPU_WORKER_HOSTNAMES": "host-1"}, "its slice has 1 hosts"),
         ({"TPU_HOST_BOUNDS": "2,1,1"}, "TPU_HOST_BOUNDS=2,1,1, tpuv6e:2x4 has 1,2,1"),
         ({"TPU_CHIPS_PER_HOST_BOUNDS": "2,4,1"}, "TPU_CHIPS_PER_HOST_BOUNDS=2,4,1, tpuv6e:2x4 has 2,2,1"),
     ],
@@ -201,7 +201,7 @@ def test_a_worker_with_a_wrong_idea_of_the_whole_is_refused(changes: dict[str, s
     ("changes", "said"),
     [
         ({"TPU_WORKER_ID": "one"}, "TPU_WORKER_ID=one is not a number"),
-        ({"TPU_WORKER_HOSTNAMES": "10.0.0.1,10.0.0.1"}, "names a host twice"),
+        ({"TPU_WORKER_HOSTNAMES": "host-1,host-1"}, "names a host twice"),
         ({"MEGASCALE_COORDINATOR_ADDRESS": "127.0.0.9"}, "127.0.0.9 is not the host of --resource_manager_address"),
         ({"MEGASCALE_COORDINATOR_ADDRESS": "head.invalid"}, "head.invalid cannot be resolved"),
     ],
@@ -223,9 +223,9 @@ def test_two_workers_of_the_same_place_are_told_apart() -> None:
         async with service() as running:
             running.start_worker(0, 0)
             await until(lambda: len(running.manager.workers) == 1)
-            second = worker.hello(worker_flags(running.port), environment(0, 0), "10.0.0.77")
+            second = worker.hello(worker_flags(running.port), environment(0, 0), "host-77")
             with pytest.raises(
-                Refused, match="MEGASCALE_SLICE_ID=0 and TPU_WORKER_ID=0, and so has the worker at 10.0.0.0"
+                Refused, match="MEGASCALE_SLICE_ID=0 and TPU_WORKER_ID=0, and so has the worker at host-0"
             ):
                 await asyncio.wait_for(worker.run(HOST, running.port, None, second, lambda line: None), timeout=20)
 
@@ -237,8 +237,8 @@ def test_workers_of_a_slice_agree_on_its_hosts() -> None:
         async with service() as running:
             running.start_worker(0, 0)
             await until(lambda: len(running.manager.workers) == 1)
-            with pytest.raises(Refused, match="TPU_WORKER_HOSTNAMES=10.0.0.1,10.0.0.3"):
-                stranger = running.start_worker(0, 1, TPU_WORKER_HOSTNAMES="10.0.0.1,10.0.0.3")
+            with pytest.raises(Refused, match="TPU_WORKER_HOSTNAMES=host-1,host-3"):
+                stranger = running.start_worker(0, 1, TPU_WORKER_HOSTNAMES="host-1,host-3")
                 await asyncio.wait_for(stranger, timeout=5)
 
     asyncio.run(scenario())
