@@ -223,9 +223,9 @@ def test_two_workers_of_the_same_place_are_told_apart() -> None:
         async with service() as running:
             running.start_worker(0, 0)
             await until(lambda: len(running.manager.workers) == 1)
-            second = worker.hello(worker_flags(running.port), environment(0, 0), "host-77")
+            second = worker.hello(worker_flags(running.port), environment(0, 0), "10.0.0.77")
             with pytest.raises(
-                Refused, match="MEGASCALE_SLICE_ID=0 and TPU_WORKER_ID=0, and so has the worker at host-0"
+                Refused, match="MEGASCALE_SLICE_ID=0 and TPU_WORKER_ID=0, and so has the worker at 10.0.0.0"
             ):
                 await asyncio.wait_for(worker.run(HOST, running.port, None, second, lambda line: None), timeout=20)
 
