@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import signal
 from collections.abc import Callable
@@ -125,8 +124,12 @@ class NodeAgent:
             await asyncio.sleep(GATHER_SECONDS)
             self._names_changed.clear()
             for task in list(self._tasks.values()):
-                with contextlib.suppress(OSError):  # the pod's folder goes when it goes
+                try:
                     await in_thread(self._around.write_hosts, task.pod)
+                except OSError:
+                    continue  # the pod's folder goes when it goes
+                except Exception:
+                    log.exception("the names for %s are not written", task.path)
 
     async def _end_containers(self) -> None:
         pods = self._around.folder / "pods"

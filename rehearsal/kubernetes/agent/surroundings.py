@@ -21,7 +21,10 @@ Identity = Callable[[Json, Json, Lookup], dict[str, str]]
 
 @dataclass
 class Surroundings:
-    """One cluster: its API, its folder, what the watches know. Nodes, pods and Services are by uid."""
+    """One cluster: its API, its folder, what the watches know. Nodes, pods and Services are by uid.
+
+    The event loop changes them while threads read, so whoever reads takes a copy first.
+    """
 
     api: Api
     server: tuple[str, str]
@@ -35,7 +38,7 @@ class Surroundings:
     services: dict[str, Json]
 
     def node(self, name: str) -> Json | None:
-        return next((node for node in self.nodes.values() if node["metadata"]["name"] == name), None)
+        return next((node for node in list(self.nodes.values()) if node["metadata"]["name"] == name), None)
 
     def pod_folder(self, pod: Json) -> Path:
         return self.folder / "pods" / _full_name(pod)
@@ -55,7 +58,7 @@ class Surroundings:
             return str(known)
         if pod["spec"].get("hostNetwork"):
             return internal_address(node)
-        taken = {other["status"].get("podIP", "") for other in self.pods.values()}
+        taken = {other["status"].get("podIP", "") for other in list(self.pods.values())}
         return addresses.pod_address(node["spec"]["podCIDR"], taken)
 
     def lookup(self, namespace: str) -> Callable[[str, str], Json | None]:
@@ -90,10 +93,13 @@ class Surroundings:
         folder = self.pod_folder(pod) / "etc"
         if node is None or not folder.exists():
             return
-        namespace = pod["metadata"]["namespace"]
-        text = hosts.own_names(pod, node, self.loopback.of(self.address(pod, node)))
+        namespace, address = pod["metadata"]["namespace"], self.address(pod, node)
+        text = hosts.own_names(pod, node, self.loopback.of(address))
         if hosts.resolves_cluster_names(pod):
-            text += hosts.cluster_names(namespace, self.services.values(), self.pods.values(), self.loopback)
+            # It finds itself from the start, also while the API does not show its address yet.
+            own = {**pod, "status": {**pod["status"], "podIP": address}}
+            pods = {**self.pods, pod["metadata"]["uid"]: own}.values()
+            text += hosts.cluster_names(namespace, list(self.services.values()), pods, self.loopback)
         _overwrite(folder / "hosts", text)
         _overwrite(folder / "resolv.conf", hosts.resolver(namespace, self.loopback.nobody))
 

@@ -1,4 +1,4 @@
-"""docs/mutations.md: what became of each changed JobSet."""
+"""docs/mutations-gke.md: what became of each changed JobSet."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ REASONS = {
     r"^(head|worker)\.hostNetwork ": "with an address of its own a pod is found by its name all the same",
     r"^head\.(completions|parallelism) ": "a second pod comes after the first, or never",
     r"^worker\.tolerations": "GKE, and this API server, add it to pods that ask for TPU chips",
+    r"^worker\..*--server_port=29002": "no other server asks for a worker's port here",
     r"^worker\.parallelism 3": "a Job runs no more pods than its completions",
 }
 

@@ -79,6 +79,6 @@ def test_every_change_is_found_or_explained(lanes: Lanes, rehearsal: Rehearsal) 
         named = {
             told(each, lanes.job_set): each.named_in(verdicts[told(each, lanes.job_set)].message) for each in every
         }
-        (CHECKOUT / "docs" / "mutations.md").write_text(document.of(verdicts, named))
+        (CHECKOUT / "docs" / "mutations-gke.md").write_text(document.of(verdicts, named))
     survivors = [name for name, verdict in verdicts.items() if not verdict.failed and reason(name) is None]
     assert survivors == []
