@@ -13,7 +13,7 @@ import shutil
 import sys
 
 # What it says begins so where the check runs.
-IN_PLACE = "The rehearsal has no "
+IN_PLACE = "The rehearsal lacks "
 
 
 def lacking(command: list[str]) -> str | None:
