@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import yaml
@@ -29,3 +30,10 @@ def test_the_shipped_stack_is_built_as_reviewed() -> None:
     cluster = yaml.safe_dump(json.loads(json.dumps(made.cluster)), sort_keys=False, width=120)
     assert same(GOLDEN / "slurm-v6e.cluster.yaml", cluster)
     assert same(GOLDEN / "slurm-v6e.settings.sh", made.scripts["settings.sh"])
+
+
+def test_the_firewall_opens_the_ports_that_the_servers_bind() -> None:
+    settings, _ = stackfile.from_file(ROOT / "stacks" / "Pulumi.slurm-v6e.yaml")
+    made = plan.make(settings)
+    bound = {int(port) for script in made.scripts.values() for port in re.findall(r"--server_port=(\d+)", script)}
+    assert bound == set(made.ports)
