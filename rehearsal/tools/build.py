@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,9 +29,9 @@ def missing(root: Path, names: Sequence[str]) -> list[str]:
 
 
 def build(root: Path, names: Sequence[str], report: Report) -> None:
-    """Build what is missing; waits when another process builds into the same folder."""
+    """Build what is missing; waits while another process builds it, and no longer."""
     root.mkdir(parents=True, exist_ok=True)
-    with _locked(root, report):
+    with _locked(root, report, unless=lambda: not missing(root, names)):
         wanted = missing(root, names)
         if not wanted:
             return
@@ -105,8 +105,8 @@ def _record(root: Path, program: Program, version: str) -> None:
 
 
 @contextmanager
-def _locked(root: Path, report: Report) -> Iterator[None]:
-    """Hold the folder's lock; the kernel lets go of it when a builder dies."""
+def _locked(root: Path, report: Report, unless: Callable[[], bool]) -> Iterator[None]:
+    """Hold the folder's lock, or nothing as soon as `unless`; the kernel lets go of it when a builder dies."""
     started = time.monotonic()
     with (root / ".lock").open("w") as lock:
         while True:
@@ -114,6 +114,8 @@ def _locked(root: Path, report: Report) -> Iterator[None]:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
+                if unless():
+                    break
                 report(
                     "waiting for the tools that another process builds in the same cache",
                     time.monotonic() - started,

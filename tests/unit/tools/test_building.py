@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import subprocess
 import sys
@@ -173,6 +174,22 @@ def test_two_checkouts_that_build_at_once_share_the_work(fake: Fake) -> None:
     builders = [subprocess.Popen(argv, cwd=CHECKOUT) for _ in range(2)]
     assert [builder.wait(timeout=60) for builder in builders] == [0, 0]
     assert len(fake.builds()) == 2
+
+
+def test_nobody_waits_for_what_another_checkout_builds_beside(fake: Fake) -> None:
+    fake.tools.root.mkdir()
+    waits = []
+
+    def appear(work: str, seconds: float) -> None:
+        waits.append(work)
+        (fake.tools.root / "bin").mkdir()
+        (fake.tools.root / "bin" / "alpha").touch()
+
+    with (fake.tools.root / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        fake.tools.ensure(["alpha"], appear)
+    assert waits == ["waiting for the tools that another process builds in the same cache"]
+    assert fake.builds() == []
 
 
 def test_a_go_that_is_too_old_is_replaced_by_the_one_from_pypi(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
