@@ -16,6 +16,7 @@ from pathways.topology import SliceShape
 Container = dict[str, Any]
 
 # jaxlib's client speaks to a server without TLS only where this is true; Google's page does not set it in pods.
+# A stack file may set it otherwise, for an image whose JAX does not want it.
 INSECURE_VARIABLE = "IFRT_PROXY_USE_INSECURE_GRPC_CREDENTIALS"
 # What a worker is told unless the stack file says otherwise.
 WORKER_DEFAULTS = {
@@ -177,6 +178,7 @@ def client_variables(head: str, port: int = endpoints.PROXY_PORT) -> dict[str, s
         "JAX_PLATFORMS": "proxy",
         "XCLOUD_ENVIRONMENT": "GCP",
         "JAX_BACKEND_TARGET": f"grpc://{head}:{port}",
+        INSECURE_VARIABLE: "true",
     }
 
 

@@ -89,7 +89,7 @@ def check(
             say(f"client check: a JAX program, through the load balancer {address}:")
             host, _, port = address.rpartition(":")
             local = standing_for(folder(session, project, cluster), host)
-            _check(outputs, {**containers.client_variables(local, int(port)), containers.INSECURE_VARIABLE: "true"})
+            _check(outputs, containers.client_variables(local, int(port)))
         else:
             say("client check: a JAX program, through pathways connect:")
             with _way(session, file) as variables:

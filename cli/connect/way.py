@@ -46,8 +46,9 @@ def balancer(deployed: Deployed) -> str | None:
 
 def variables(host: str, port: int = endpoints.PROXY_PORT) -> dict[str, str]:
     """What the client finds in its environment; what this process's own says about TLS stays."""
-    insecure = os.environ.get(containers.INSECURE_VARIABLE, "true")
-    return {**containers.client_variables(host, port), containers.INSECURE_VARIABLE: insecure}
+    derived = containers.client_variables(host, port)
+    name = containers.INSECURE_VARIABLE
+    return {**derived, name: os.environ.get(name, derived[name])}
 
 
 def head_pod(deployed: Deployed) -> str:

@@ -59,7 +59,7 @@ def _batch_client(settings: Settings) -> Iterator[Finding]:
 @gke_check("client-environment", "pathways:workload.env")
 def _client_environment(settings: Settings) -> Iterator[Finding]:
     """The client's environment does not set what the stack derives, nor flags that belong to the proxy."""
-    derived = {"PATHWAYS_HEAD", *containers.client_variables("")}
+    derived = {"PATHWAYS_HEAD", *containers.client_variables("")} - {containers.INSECURE_VARIABLE}
     for index, variable in enumerate(settings.workload.env):
         path = f"pathways:workload.env[{index}].name"
         if variable.name in derived:

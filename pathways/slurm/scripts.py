@@ -108,8 +108,7 @@ def _data(service: Service) -> dict[str, Any]:
         **_size("head", containers.RESOURCE_MANAGER_LIMITS, containers.PROXY_LIMITS),
         **_size("client", containers.CLIENT_LIMITS),
         "worker_variables": _WORKER_VARIABLES,
-        # jaxlib connects to no proxy without the last one.
-        "client_variables": {**containers.client_variables("$RM_IP"), containers.INSECURE_VARIABLE: "true"},
+        "client_variables": containers.client_variables("$RM_IP"),
     }
 
 

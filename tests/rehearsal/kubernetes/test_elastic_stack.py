@@ -8,7 +8,6 @@ import re
 import httpx
 import pytest
 
-from pathways.containers import INSECURE_VARIABLE
 from rehearsal.home import CHECKOUT
 from tests.rehearsal.conftest import Rehearsal
 from tests.rehearsal.kubernetes.pods import Pods
@@ -20,7 +19,6 @@ ELASTIC = {
         "mode": "batch",
         "image": "example.com/pretrain:1",
         "command": ["python", str(CLIENT), "2"],
-        "env": [{"name": INSECURE_VARIABLE, "value": "true"}],
         "elastic": {"slices": 1},
         "maxRestarts": 1,
     },
