@@ -39,7 +39,7 @@ tools: $(INSTALLED) ## Build the Go programs that are missing
 	@$(RUN) -m rehearsal.tools
 
 test: test-unit tools ## Run all tests
-	$(RUN) -m pytest tests/rehearsal --numprocesses 2 --dist loadfile
+	$(RUN) -m pytest tests/rehearsal --numprocesses 3 --dist loadfile --durations 10
 
 test-again: $(INSTALLED) tools ## Run once more what failed, one test at a time
 	$(RUN) -m pytest tests --ignore tests/rehearsal --last-failed
