@@ -17,6 +17,8 @@ OF_JOB_SETS = "jobset.sigs.k8s.io/jobset-name"
 RESTARTS = 2
 # For how long (seconds) a state that may pass must last until it counts: kubelets and the scheduler try again.
 PATIENCE = {"waiting": 15.0, "unschedulable": 60.0}
+# For how long (seconds) what was wrong before may last: the update that mends it must come to its pods first.
+PATIENCE_WITH_FOUND = 90.0
 _WAITING = {"ErrImagePull", "ImagePullBackOff", "CreateContainerConfigError", "ContainerCreating"}
 
 
@@ -86,18 +88,25 @@ def _of_container(where: tuple[str, str], status: Json, policy: str | None) -> I
 
 
 class Watcher:
-    """Looks at the pods of JobSets again and again."""
+    """Looks at the pods of JobSets again and again. What is wrong at the first look has time to be mended."""
 
     def __init__(self, api: Api, clock: Callable[[], float] = time.monotonic) -> None:
         self._api = api
         self._clock = clock
         self._since: dict[tuple[str, ...], float] = {}
+        self._found: set[tuple[str, ...]] | None = None
 
     def look(self) -> list[Trouble]:
         """The troubles that have lasted long enough to count."""
         now, found = self._clock(), self._troubles()
         self._since = {each.key: self._since.get(each.key, now) for each in found}
-        return [each for each in found if now - self._since[each.key] >= PATIENCE.get(each.kind, 0.0)]
+        if self._found is None:
+            self._found = set(self._since)
+        return [each for each in found if now - self._since[each.key] >= self._patience(each)]
+
+    def _patience(self, trouble: Trouble) -> float:
+        found = self._found or ()
+        return PATIENCE_WITH_FOUND if trouble.key in found else PATIENCE.get(trouble.kind, 0.0)
 
     def _troubles(self) -> list[Trouble]:
         pods = self._api.items(PODS, labelSelector=OF_JOB_SETS)

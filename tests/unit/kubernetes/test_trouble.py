@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -61,12 +62,33 @@ def test_a_container_that_does_not_start_says_why(status: Json, words: str) -> N
     assert words in str(found) and "pathways-proxy" in str(found) and "Its log" not in str(found)
 
 
+def watched(clock: Callable[[], float] = lambda: 0.0) -> tuple[FakeApi, Watcher]:
+    """A cluster in which nothing was wrong at first, and who watches it."""
+    api = FakeApi()
+    watcher = Watcher(api.api, clock)
+    assert watcher.look() == []
+    return api, watcher
+
+
+def test_what_was_wrong_before_has_time_to_be_mended_and_what_comes_new_has_none() -> None:
+    now = [0.0]
+    api = FakeApi({f"{PODS}/head-0": pod(state=ended(1))})
+    watcher = Watcher(api.api, lambda: now[0])
+    assert watcher.look() == []
+    now[0] += trouble.PATIENCE_WITH_FOUND / 2
+    broken = pod(state=ended(1))
+    api.objects[f"{PODS}/head-1"] = {**broken, "metadata": {**broken["metadata"], "name": "head-1"}}
+    assert [each.pod for each in watcher.look()] == ["head-1"]
+    now[0] += trouble.PATIENCE_WITH_FOUND / 2
+    assert [each.pod for each in watcher.look()] == ["head-0", "head-1"]
+
+
 def test_what_may_pass_counts_once_it_has_lasted() -> None:
     unschedulable = [{"type": "PodScheduled", "status": "False", "message": "0/9 nodes are available"}]
     waiting = pod(phase="Pending", conditions=unschedulable)
     now = [100.0]
-    api = FakeApi({f"{PODS}/head-0": waiting})
-    watcher = Watcher(api.api, lambda: now[0])
+    api, watcher = watched(lambda: now[0])
+    api.objects[f"{PODS}/head-0"] = waiting
     assert watcher.look() == []
     now[0] += trouble.PATIENCE["unschedulable"] / 2
     # The scheduler's words change with every try.
@@ -81,8 +103,7 @@ def test_what_may_pass_counts_once_it_has_lasted() -> None:
 def test_what_lasted_and_ended_starts_anew() -> None:
     now = [0.0]
     waiting = pod(state={"waiting": {"reason": "CreateContainerConfigError", "message": "no secret"}})
-    api = FakeApi({f"{PODS}/head-0": waiting})
-    watcher = Watcher(api.api, lambda: now[0])
+    api, watcher = watched(lambda: now[0])
     for state in (waiting, pod(), waiting):
         api.objects[f"{PODS}/head-0"] = state
         assert watcher.look() == []
@@ -92,5 +113,6 @@ def test_what_lasted_and_ended_starts_anew() -> None:
 def test_a_job_set_that_failed_is_told_where_no_pod_says_why() -> None:
     condition = {"type": "Failed", "status": "True", "message": "jobset failed due to one or more job failures"}
     job_set = {"metadata": {"name": "pathways", "namespace": "default"}, "status": {"conditions": [condition]}}
-    watcher = Watcher(FakeApi({f"{trouble.JOB_SETS}/pathways": job_set}).api)
+    api, watcher = watched()
+    api.objects[f"{trouble.JOB_SETS}/pathways"] = job_set
     assert [str(each) for each in watcher.look()] == ["JobSet pathways: jobset failed due to one or more job failures"]
