@@ -48,7 +48,7 @@ test-again: $(INSTALLED) tools ## Run once more what failed, one test at a time
 test-unit: $(INSTALLED) ## Run the tests that need no Go program
 	$(RUN) -m pytest tests --ignore tests/rehearsal --numprocesses auto
 
-test-extended: $(INSTALLED) ## Rehearse the further shipped stacks too (builds Kueue)
+test-extended: $(INSTALLED) tools ## Rehearse further stacks, faults and changes too, for hours (builds Kueue)
 	@$(RUN) -m rehearsal.tools kueue
 	$(RUN) -m pytest -m extended tests/rehearsal --numprocesses 2 --dist loadfile
 
