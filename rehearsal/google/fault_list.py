@@ -93,7 +93,7 @@ def _pool_broken(_cloud: Cloud, _call: Call, answer: Json) -> Json:
         "conditions": [{"code": code, "message": message}],
     }
     pools = answer.get("nodePools", [])
-    first = next((pool["name"] for pool in pools if tpu_machine(pool["config"]["machineType"])), None)
+    first = min((pool["name"] for pool in pools if tpu_machine(pool["config"]["machineType"])), default=None)
     return {**answer, "nodePools": [{**pool, **broken} if pool["name"] == first else pool for pool in pools]}
 
 
