@@ -8,6 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal, TypeVar
 
+import typer
+
+from cli import stacks
+
 Kind = Literal["credentials", "permission", "disabled", "missing", "network", "timeout", "refused"]
 
 #: How a command ends that could not ask; 1 is kept for what was found, 2 for what it was told.
@@ -44,6 +48,16 @@ def asking(whom: str) -> Iterator[None]:
         if known is None:
             raise
         raise known from error
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Say a CloudError that is raised inside, and end the command with EXIT_UNREACHABLE."""
+    try:
+        yield
+    except CloudError as error:
+        stacks.say(str(error), "[red]error:[/] ")
+        raise typer.Exit(EXIT_UNREACHABLE) from None
 
 
 def missing_as_none(question: Callable[[], Answer]) -> Answer | None:

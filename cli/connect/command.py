@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli import progress, stacks
-from cli.cloud.errors import EXIT_UNREACHABLE, CloudError
+from cli.cloud.errors import CloudError, told
 from cli.connect.python import VARIABLE
 from pathways import endpoints
 from pathways.director.plan import DirectorPlan
@@ -52,7 +52,7 @@ def command(
     login node, in that of setup_env.sh. Pathways serves one client at a time.
     """
     plan, _ = stacks.load(stack)
-    try:
+    with told():
         if isinstance(plan, DirectorPlan):
             from cli.connect import slurm
 
@@ -66,9 +66,6 @@ def command(
             code = slurm.connect(plan, program, jupyter)
         else:
             code = _gke(plan, program, jupyter, hold, print_env, port, forward, venv)
-    except CloudError as error:
-        stacks.say(str(error), "[red]error:[/] ")
-        raise typer.Exit(EXIT_UNREACHABLE) from None
     raise typer.Exit(code)
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cli import progress, stacks
-from cli.cloud.errors import EXIT_UNREACHABLE, CloudError
+from cli.cloud.errors import EXIT_UNREACHABLE, told
 from pathways import labels, names
 from pathways.director.plan import DirectorPlan
 
@@ -51,12 +51,8 @@ def command(
     from cli.cloud.google import Google
     from cli.cloud.stack import find
 
-    try:
-        with progress.waiting(f"asking what happened to {stack}"):
-            found = read(find(Google(), plan))
-    except CloudError as error:
-        stacks.say(str(error), "[red]error:[/] ")
-        raise typer.Exit(EXIT_UNREACHABLE) from None
+    with told(), progress.waiting(f"asking what happened to {stack}"):
+        found = read(find(Google(), plan))
     chosen = [each for each in found if slice_ in (None, each.slice) and (each.warning or not warnings)]
     _print(chosen, as_json)
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cli import progress, stacks
-from cli.cloud.errors import EXIT_UNREACHABLE, CloudError
+from cli.cloud.errors import CloudError, told
 from cli.logs.lines import COMPONENTS, Line
 from pathways.director.plan import DirectorPlan
 
@@ -59,7 +59,7 @@ def command(
     from cli.logs.reading import Wanted
 
     wanted = Wanted((component,) if component else (), slice_, start, tail)
-    try:
+    with told():
         with progress.waiting(f"reading what {stack} said"):
             read = _reader(Google(), plan)
             found = read(wanted)
@@ -67,9 +67,6 @@ def command(
         _complain(found)
         if follow:
             _follow(read, wanted, found.lines, as_json)
-    except CloudError as error:
-        stacks.say(str(error), "[red]error:[/] ")
-        raise typer.Exit(EXIT_UNREACHABLE) from None
 
 
 def _reader(google: Google, plan: Plan | DirectorPlan) -> Reader:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from cli import progress, stacks
-from cli.cloud.errors import EXIT_UNREACHABLE, CloudError
+from cli.cloud.errors import EXIT_UNREACHABLE, told
 
 if TYPE_CHECKING:
     from cli.preflight.findings import Finding, Severity
@@ -36,12 +36,8 @@ def command(
     from cli.cloud.google import Google
     from cli.preflight.run import PROBES, run
 
-    try:
-        with progress.counted(f"asking Google about {stack}", len(PROBES)) as answered:
-            findings = run(Google(), plan, answered)
-    except CloudError as error:
-        stacks.say(str(error), "[red]error:[/] ")
-        raise typer.Exit(EXIT_UNREACHABLE) from None
+    with told(), progress.counted(f"asking Google about {stack}", len(PROBES)) as answered:
+        findings = run(Google(), plan, answered)
     if as_json:
         typer.echo(
             json.dumps({"stack": plan.settings.stack, "findings": [asdict(each) for each in findings]}, indent=2)

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from cli import progress, stacks
-from cli.cloud.errors import EXIT_UNREACHABLE, CloudError
+from cli.cloud.errors import CloudError, told
 from pathways.director.plan import DirectorPlan
 
 if TYPE_CHECKING:
@@ -49,11 +49,8 @@ def command(
     from cli.cloud.google import Google
 
     google = Google()
-    try:
+    with told():
         _watch(google, plan, every) if watch else _once(google, plan, as_json)
-    except CloudError as error:
-        stacks.say(str(error), "[red]error:[/] ")
-        raise typer.Exit(EXIT_UNREACHABLE) from None
 
 
 def _look(google: Google, plan: Plan | DirectorPlan) -> Look:
