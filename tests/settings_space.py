@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from hypothesis import assume
 from hypothesis import strategies as st
 
-from pathways import tpu
+from pathways import plan, stackfile, tpu
+from pathways.faults import StackError
+from pathways.plan import Plan
 from pathways.settings import Settings
 from pathways.workspace import PRIORITIES
 
@@ -191,3 +194,18 @@ def anything() -> st.SearchStrategy[Config]:
     )
     key = st.sampled_from(["gcp:project", "gcp:region", *(f"pathways:{name}" for name in known), "pathways:"])
     return st.dictionaries(key, value, max_size=6)
+
+
+def planned(config: Config) -> Plan:
+    """The plan of a stack. Raises StackError where the checks refuse it."""
+    found, _ = stackfile.read(config, "stack")
+    return plan.make(found)
+
+
+def accepted(config: Config) -> Plan:
+    """The plan of a stack that the checks accept; a refused one is no example."""
+    try:
+        return planned(config)
+    except StackError:
+        assume(False)
+        raise

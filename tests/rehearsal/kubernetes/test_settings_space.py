@@ -13,7 +13,6 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 
 from pathways import manifests, names, plan, stackfile
-from pathways.faults import StackError
 from pathways.plan import Plan
 from pathways.proxy_job import Client
 from rehearsal.google.runtime import NullRuntime
@@ -26,7 +25,7 @@ from rehearsal.provider.google import Google
 from rehearsal.tools import Tools
 from tests import program
 from tests.rehearsal.kubernetes import addon
-from tests.settings_space import Config, stacks
+from tests.settings_space import Config, accepted, stacks
 from tests.unit.google.running import serve
 
 Json = dict[str, Any]
@@ -89,16 +88,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OneCluster]:
         until(lambda: (api.get(addon.DEPLOYMENT) or {}).get("status", {}).get("availableReplicas"))
         yield OneCluster(runtime, api)
     runtime.delete(KEY)
-
-
-def accepted(config: Config) -> Plan:
-    """The plan of a stack that the checks accept; a refused one is no example."""
-    try:
-        found, _ = stackfile.read(config, "stack")
-    except StackError:
-        assume(False)
-        raise
-    return plan.make(found)
 
 
 @settings(over_the_space, max_examples=100)

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 
 from pathways import endpoints, manifests, names, plan, quotas, stackfile
 from pathways.faults import StackError
 from pathways.node_pools import TpuPool
 from pathways.plan import Plan
-from tests.settings_space import Config, anything, stacks
+from tests.settings_space import Config, accepted, anything, stacks
 
 INT32_MAX = 2**31 - 1
 LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
@@ -25,16 +25,6 @@ over_the_space = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
-
-
-def accepted(config: Config) -> Plan:
-    """The plan of a stack that the checks accept; a refused one is no example."""
-    try:
-        found, _ = stackfile.read(config, "stack")
-    except StackError:
-        assume(False)
-        raise
-    return plan.make(found)
 
 
 def pods(made: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
