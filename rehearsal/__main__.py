@@ -59,7 +59,7 @@ def up(stack: StackName, run_pods: RunPods = None) -> None:
         target.prepare()
         target.recover(console.print)
     with _timed(timings, "pulumi up"):
-        watch = pods.Watch(session, _project_of(target)) if session.home.run_pods else None
+        watch = pods.Watch(session, target.config("gcp:project")) if session.home.run_pods else None
         _run(target, "up", "--yes", "--skip-preview", watch=watch)
     if on_director(file):
         with _timed(timings, "the Pathways service"):
@@ -113,23 +113,17 @@ def _say(line: str) -> None:
 
 def _check(session: Session, file: StackFile, target: Stack, outputs: dict[str, Any]) -> None:
     """Try the stack with a real JAX client, where its pods run."""
-    project = _project_of(target)
+    project = target.config("gcp:project")
     for cluster in view.clusters(session, project):
         if cluster["name"] == outputs["clusterName"] and pods.runs(session, project, cluster):
             console.print()
             pods.check(session, file, cluster, project, outputs, _say)
 
 
-def _project_of(target: Stack) -> str:
-    return target.read("config", "get", "gcp:project", "--stack", target.name).strip()
-
-
 def _slurm(session: Session, target: Stack, outputs: dict[str, Any]) -> SlurmCluster:
     """The Slurm of the stack's cluster. Raises RehearsalError where there is none."""
-    config = [
-        target.read("config", "get", f"gcp:{key}", "--stack", target.name).strip() for key in ("project", "region")
-    ]
-    name = "projects/{}/locations/{}/clusters/{}".format(*config, outputs.get("clusterName", ""))
+    project, region = (target.config(f"gcp:{key}") for key in ("project", "region"))
+    name = f"projects/{project}/locations/{region}/clusters/{outputs.get('clusterName', '')}"
     found = session.slurm.find(name)
     if not found.exists:
         raise RehearsalError(f"No Slurm runs for {target.name}. Deploy it: make up STACK={target.name}")
@@ -271,7 +265,7 @@ def _show(session: Session, target: Stack) -> dict[str, Any]:
         view.show_director(console, outputs)
         slurm_view.show(console, _slurm(session, target, outputs), outputs)
         return outputs
-    for cluster in view.clusters(session, _project_of(target)):
+    for cluster in view.clusters(session, target.config("gcp:project")):
         if cluster["name"] == outputs["clusterName"]:
             view.write_kubeconfig(session, cluster, session.home.root / "kubeconfig")
             namespace, _, job_set = outputs["jobSet"].partition("/")

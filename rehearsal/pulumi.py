@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 from rehearsal import project, recovery
@@ -88,6 +89,18 @@ class Stack:
         if done.returncode != 0:
             raise RehearsalError(f"pulumi {' '.join(arguments)} failed: {done.stderr.strip() or done.stdout.strip()}")
         return done.stdout
+
+    def config(self, key: str) -> str:
+        """A plain value of the configuration of a stack that was made ready. Raises RehearsalError where it has none."""
+        try:
+            return str(self._config[key]["value"])
+        except KeyError:
+            raise RehearsalError(f"{self._file.path} states no {key}.") from None
+
+    @cached_property
+    def _config(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.read("config", "--json", "--stack", self.name))
+        return found
 
     def outputs(self) -> dict[str, Any]:
         """The stack's outputs, secrets masked; empty where nothing is deployed."""
