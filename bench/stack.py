@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import yaml
 from rich.console import Console
+from rich.live import Live
 from rich.table import Table
 
 from bench.measure import Run, median, run
@@ -18,7 +20,8 @@ from rehearsal.project import StackFile
 from rehearsal.session import Session
 
 SLICES = (2, 16, 64)
-PREVIEWS, UPS = 5, 2
+# Odd, for a median that was measured.
+PREVIEWS, UPS = 3, 1
 
 
 class Program:
@@ -81,30 +84,41 @@ class Bare(Program):
 
 
 def compare(session: Session, console: Console) -> None:
-    """Print preview and up of both programs, run in turn, and their ratios."""
+    """Print preview and up of both programs, run in turn, and their ratios; each row as soon as it is measured."""
     ours, bare = Ours(session), Bare(session)
     table = Table("slices", "command", "ours s", "bare s", "ratio", "peak MiB ours", "peak MiB bare", box=None)
-    for slices in SLICES:
-        stacks = {program: program.stack(slices) for program in (ours, bare)}
-        runs: dict[Program, list[Run]] = {ours: [], bare: []}
-        with console.status(f"preview of {slices} slices, {PREVIEWS} times each"):
-            for _ in range(PREVIEWS):
-                for program, stack in stacks.items():
-                    runs[program].append(program.pulumi("preview", "--stack", stack))
-        _row(table, slices, "preview", runs[ours], runs[bare])
-    stacks = {program: program.stack(SLICES[0]) for program in (ours, bare)}
-    runs = {ours: [], bare: []}
-    with console.status(f"up of {SLICES[0]} slices, {UPS} times each"):
-        for _ in range(UPS):
-            for program, stack in stacks.items():
-                runs[program].append(program.pulumi("up", "--yes", "--skip-preview", "--stack", stack))
-                program.pulumi("destroy", "--yes", "--skip-preview", "--stack", stack)
-    _row(table, SLICES[0], "up", runs[ours], runs[bare])
-    console.print(table)
+    with Live(table, console=console):
+        for slices in SLICES:
+            runs = _in_turn(ours, bare, slices, PREVIEWS, _preview)
+            table.add_row(str(slices), "preview", *_cells(runs[ours], runs[bare]))
+        runs = _in_turn(ours, bare, SLICES[0], UPS, _up)
+        table.add_row(str(SLICES[0]), "up", *_cells(runs[ours], runs[bare]))
     console.print("Goal: a ratio of at most 1.05, and seconds that grow in a straight line with the slices.")
 
 
-def _row(table: Table, slices: int, command: str, ours: list[Run], bare: list[Run]) -> None:
+def _in_turn(
+    ours: Program, bare: Program, slices: int, times: int, measured: Callable[[Program, str], Run]
+) -> dict[Program, list[Run]]:
+    """Both programs `times` times, so that what else the machine does falls on both."""
+    stacks = {program: program.stack(slices) for program in (ours, bare)}
+    runs: dict[Program, list[Run]] = {ours: [], bare: []}
+    for _ in range(times):
+        for program, stack in stacks.items():
+            runs[program].append(measured(program, stack))
+    return runs
+
+
+def _preview(program: Program, stack: str) -> Run:
+    return program.pulumi("preview", "--stack", stack)
+
+
+def _up(program: Program, stack: str) -> Run:
+    taken = program.pulumi("up", "--yes", "--skip-preview", "--stack", stack)
+    program.pulumi("destroy", "--yes", "--skip-preview", "--stack", stack)
+    return taken
+
+
+def _cells(ours: list[Run], bare: list[Run]) -> list[str]:
     peaks = [f"{max(run.peak_mib for run in runs):.0f}" for runs in (ours, bare)]
     own, plain = median(ours), median(bare)
-    table.add_row(str(slices), command, f"{own:.2f}", f"{plain:.2f}", f"{own / plain:.3f}", *peaks)
+    return [f"{own:.2f}", f"{plain:.2f}", f"{own / plain:.3f}", *peaks]
