@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -129,7 +128,8 @@ def _way(session: Session, file: StackFile) -> Iterator[dict[str, str]]:
                 raise RehearsalError(f"There is no way to the proxy. pathways connect says:\n{''.join(lines).strip()}")
             yield variables
         finally:
-            holder.send_signal(signal.SIGINT)
+            # Not as Ctrl-C, which a shell makes its background jobs ignore.
+            holder.terminate()
 
 
 def _follow_client(api: Api, namespace: str, job_set: str, say: Say) -> None:
