@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,8 @@ def main() -> None:
     asked = sys.argv[1:] or list(MEASUREMENTS)
     if unknown := set(asked) - MEASUREMENTS.keys():
         raise SystemExit(f"There is no measurement {', '.join(sorted(unknown))}. There are: {', '.join(MEASUREMENTS)}")
+    # One that is cut off ends what it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("cut off"))
     for name in asked:
         MEASUREMENTS[name]()
 
@@ -40,14 +43,9 @@ def _in_a_rehearsal(measure: Callable[[Session], None]) -> None:
             session.stop()
 
 
-def _stack(session: Session) -> None:
-    _up(session.home)
-    stack.compare(session, console)
-
-
-def _up(home: Home) -> None:
+def _up(session: Session) -> None:
     """The time of `make up` with built tools, step by step, in a new rehearsal."""
-    began = time.perf_counter()
+    home, began = session.home, time.perf_counter()
     environment = {**os.environ, "REHEARSAL_HOME": str(home.root)}
     with console.status("up of the default stack from nothing"):
         subprocess.run(
@@ -69,7 +67,8 @@ def _up(home: Home) -> None:
 
 MEASUREMENTS: dict[str, Callable[[], None]] = {
     "report": report.main,
-    "stack": lambda: _in_a_rehearsal(_stack),
+    "up": lambda: _in_a_rehearsal(_up),
+    "stack": lambda: _in_a_rehearsal(lambda session: stack.compare(session, console)),
     "scale": lambda: _in_a_rehearsal(lambda session: scale.measure(session.home, console)),
 }
 

@@ -61,6 +61,7 @@ class Rehearsal:
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            preexec_fn=_as_in_the_background,
         )
         assert done.returncode == expect, done.stdout
         return done.stdout
@@ -89,6 +90,11 @@ class Rehearsal:
 
     def _argv(self, arguments: tuple[str, ...]) -> list[str]:
         return [sys.executable, "-m", "rehearsal", *arguments]
+
+
+def _as_in_the_background() -> None:
+    """As a shell starts `make up &`: without Ctrl-C, by which then nothing may be ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def kill_group(process: subprocess.Popen[str], number: signal.Signals) -> None:
