@@ -85,6 +85,7 @@ class Bare(Program):
 
 def compare(session: Session, console: Console) -> None:
     """Print preview and up of both programs, run in turn, and their ratios; each row as soon as it is measured."""
+    session.start(console.print)
     # What Pulumi does is compared, which waits for pods, and not what their containers do.
     session.home.choose(run_pods=False)
     ours, bare = Ours(session), Bare(session)
