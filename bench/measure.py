@@ -1,4 +1,4 @@
-"""Wall time and peak memory of whole commands."""
+"""Wall time, processor time and peak memory of whole commands."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import os
 import statistics
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 
 @dataclass(frozen=True)
 class Run:
-    """One finished command: seconds, and MiB of its largest process."""
+    """One finished command: seconds, seconds of processors of it and its children, and MiB of the largest of them."""
 
     seconds: float
+    processor_seconds: float
     peak_mib: float
 
 
@@ -28,9 +29,9 @@ def run(argv: Sequence[str], environment: Mapping[str, str], log: Path) -> Run:
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
         raise RuntimeError(f"{' '.join(argv)} failed; its output is in {log}")
-    return Run(time.perf_counter() - began, usage.ru_maxrss / 1024)
+    return Run(time.perf_counter() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
-def median(runs: Sequence[Run]) -> float:
-    """Median seconds of several runs."""
-    return statistics.median(run.seconds for run in runs)
+def median(values: Iterable[float]) -> float:
+    """The middle one, which what else the machine did moves least."""
+    return statistics.median(values)
