@@ -31,7 +31,8 @@ def cut_off(rehearsal: Rehearsal, stack: str, moment: str, number: signal.Signal
     return printed + process.stdout.read()
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+# What an interrupted `up` leaves is with the provider's tests too: provider/test_engine.py.
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.extended)])
 def test_up_after_a_cut_off_up_ends_in_the_same_state(rehearsal: Rehearsal, number: signal.Signals) -> None:
     stack = rehearsal.stack("gke-v6e")
     cut_off(rehearsal, stack, r"NodePool cpu-np creating", number)

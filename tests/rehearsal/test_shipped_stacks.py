@@ -13,13 +13,9 @@ from rehearsal.home import CHECKOUT
 from rehearsal.tools import Tools
 from tests.rehearsal.conftest import Rehearsal
 
-# The rest take minutes more: pytest -m extended.
-STACKS = [
-    "gke-v5e-dev",
-    "gke-v6e-reserved",
-    *(pytest.param(name, marks=pytest.mark.extended) for name in ("gke-v5p-elastic", "gke-v6e-shared")),
-    pytest.param("gke-tpu7x-production", marks=pytest.mark.extended),
-]
+# Beside the default stack one of a single VM; the rest take minutes more: pytest -m extended.
+EXTENDED = ("gke-v6e-reserved", "gke-v5p-elastic", "gke-v6e-shared", "gke-tpu7x-production")
+STACKS = ["gke-v5e-dev", *(pytest.param(name, marks=pytest.mark.extended) for name in EXTENDED)]
 CHANGES = r"\d+ (created|updated|replaced|deleted)"
 
 
