@@ -83,7 +83,7 @@ def _programs(folder: Path) -> None:
     for name in ("srun", "salloc"):
         _script(
             folder / "bin" / name,
-            f'export SLURM_CONF={shlex.quote(str(folder / "client.conf"))}\nexec {program(name, besides=folder / "bin")} "$@"\n',
+            f'export SLURM_CONF={shlex.quote(str(folder / "client.conf"))}\nexec {shlex.quote(str(program(name, besides=folder / "bin")))} "$@"\n',
         )
 
 

@@ -19,29 +19,30 @@ SHORT = "/mnt/slurm"
 # Own host name, hosts file and process tree; the first process takes all others with it.
 _ISOLATED = ("--pid", "--fork", "--mount-proc", "--uts", "--kill-child=KILL")
 # $1: host name, $2: the cluster's folder, then pairs of a folder and where it is to be seen, then -- and the command.
+# -n: the list of mounts in /run is the whole machine's, and only root may write it.
 # A folder that this machine lacks is added to its parent in the new namespace only.
 _BECOME = r"""
 set -e
 hostname "$1"
-mount --bind "$2/hosts" /etc/hosts
+mount -n --bind "$2/hosts" /etc/hosts
 folder=$2
 shift 2
 while [ "$1" != -- ]; do
     if [ ! -d "$2" ]; then
         parent=${2%/*}
         stage=$(mktemp -d -p "$folder/tmp")
-        mount -t tmpfs -o mode=755 none "$stage"
+        mount -n -t tmpfs -o mode=755 none "$stage"
         for each in "$parent"/*; do
             if [ -d "$each" ]; then
                 mkdir "$stage/${each##*/}"
-                mount --rbind "$each" "$stage/${each##*/}"
+                mount -n --rbind "$each" "$stage/${each##*/}"
             fi
         done
         mkdir "$stage/${2##*/}"
-        mount --move "$stage" "$parent"
+        mount -n --move "$stage" "$parent"
         rmdir "$stage"
     fi
-    mount --bind "$1" "$2"
+    mount -n --bind "$1" "$2"
     shift 2
 done
 shift

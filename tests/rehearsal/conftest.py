@@ -104,8 +104,8 @@ def kill_group(process: subprocess.Popen[str], number: signal.Signals) -> None:
 
 @pytest.fixture(scope="module")
 def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
-    """One rehearsal for a module's tests."""
-    made = Rehearsal(tmp_path_factory.mktemp("rehearsal"))
+    """One rehearsal for a module's tests, in a folder whose name has a space in it, as many a user's has."""
+    made = Rehearsal(tmp_path_factory.mktemp("a rehearsal"))
     yield made
     made.session().stop()
 

@@ -66,7 +66,7 @@ def _make(venv: Path, folder: Path) -> int:
     programs.mkdir(parents=True, exist_ok=True)
     python = programs / "python"
     python.write_text(
-        f'#!/bin/sh\nexport REHEARSAL_VENV={shlex.quote(str(venv))}\nexec {folder / "bin" / "python3"} "$@"\n'
+        f'#!/bin/sh\nexport REHEARSAL_VENV={shlex.quote(str(venv))}\nexec {shlex.quote(str(folder / "bin" / "python3"))} "$@"\n'
     )
     python.chmod(0o755)
     (programs / "python3").unlink(missing_ok=True)

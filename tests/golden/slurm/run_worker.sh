@@ -5,7 +5,7 @@ set -euo pipefail
 # Under sbatch this is a copy in Slurm's spool folder; the other files lie beside the original.
 here=${BASH_SOURCE[0]}
 if [[ ${here##*/} == slurm_script ]]; then
-    here=$(scontrol show job "$SLURM_JOB_ID" | sed -n '0,/Command=/s/^ *Command=\([^ ]*\).*/\1/p')
+    here=$(scontrol show job "$SLURM_JOB_ID" | sed -n '0,/Command=/s/^ *Command=\(.*\.sh\).*/\1/p')
 fi
 here=$(dirname "$(realpath "$here")")
 # shellcheck source=settings.sh

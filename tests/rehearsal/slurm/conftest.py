@@ -26,7 +26,7 @@ PARTITIONS = (Partition("cpu", ("cpu",)), Partition("tpu", ("tpu",), exclusive=T
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
     if os.geteuid() != 0 and install.missing():
         pytest.skip(f"Slurm is not installed, and only root can: {', '.join(install.missing())}")
-    home = tmp_path_factory.mktemp("rehearsal")
+    home = tmp_path_factory.mktemp("a rehearsal")
     made = SlurmCluster(home / "slurm" / "pw", Processes(home / "processes"))
     made.apply("pw", (CPU, TPU), PARTITIONS)
     yield made
