@@ -7,6 +7,8 @@ import asyncio
 import contextlib
 import os
 import signal
+import stat
+import sys
 from pathlib import Path
 
 import grpc
@@ -31,25 +33,35 @@ async def serve(executor: Path, engine: str, tracing: str) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
+    _watch_engine(stop)
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", -1)])
     host = LanguageHost(executor, engine, tracing)
     language_pb2_grpc.add_LanguageRuntimeServicer_to_server(host, server)
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
-    print(port, flush=True)
-    orphaned = asyncio.create_task(_until_orphaned(stop))
+    with contextlib.suppress(BrokenPipeError):
+        os.write(sys.stdout.fileno(), f"{port}\n".encode())
     await stop.wait()
-    orphaned.cancel()
     await host.close()
     await server.stop(grace=None)
 
 
-async def _until_orphaned(stop: asyncio.Event) -> None:
-    """A killed engine interrupts nobody: its host and programs must notice."""
-    parent = os.getppid()
-    while os.getppid() == parent:
-        await asyncio.sleep(0.5)
-    stop.set()
+def _watch_engine(stop: asyncio.Event) -> None:
+    """Set `stop` once nobody can read stdout any more: a killed engine interrupts nobody.
+
+    The engine holds the other end of that pipe for as long as it lives. Unlike a parent's pid, which must be asked for
+    while the parent is still there, the pipe also tells of an engine that was gone before this process had begun.
+    A host that somebody starts by hand has no such pipe, and stays until it is interrupted.
+    """
+    loop, stdout = asyncio.get_running_loop(), sys.stdout.fileno()
+
+    def gone() -> None:
+        loop.remove_reader(stdout)
+        stop.set()
+
+    if stat.S_ISFIFO(os.fstat(stdout).st_mode):
+        # The writing end of a pipe is never readable: what calls this is the error that its other end is closed.
+        loop.add_reader(stdout, gone)
 
 
 if __name__ == "__main__":

@@ -136,6 +136,21 @@ def test_a_host_whose_engine_was_killed_leaves_with_its_program(tmp_path: Path) 
     assert gone(pid)
 
 
+def test_a_host_whose_engine_was_gone_before_it_began_leaves_at_once(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    argv = [sys.executable, "-m", "rehearsal.engine", "--use-executor", "none"]
+    with (tmp_path / "stderr").open("w") as stderr:
+        host = subprocess.Popen(argv, cwd=CHECKOUT, stdout=writer, stderr=stderr)
+    os.close(writer)
+    try:
+        assert host.wait(timeout=60) == 0
+    finally:
+        host.kill()
+        host.wait()
+    assert (tmp_path / "stderr").read_text() == ""
+
+
 def test_it_listens_on_loopback_only(host: Host) -> None:
     listening = {
         line.split()[1]
