@@ -14,8 +14,8 @@ from cli.cloud.google import Google
 from cli.cloud.stack import Deployed, place
 from cli.logs import reading
 from cli.logs.lines import component_of
-from cli.status.snapshot import Admission, Condition, Container, JobSet, PendingPod, Pool, Silent, Snapshot
-from pathways import jobset, kueue, labels, names
+from cli.status.snapshot import Admission, Condition, Container, JobSet, PendingPod, Pool, RefusedPods, Silent, Snapshot
+from pathways import jobset, kueue, labels, names, refusals
 from pathways.plan import Plan
 
 Json = dict[str, Any]
@@ -36,16 +36,18 @@ def observe(google: Google, plan: Plan) -> Snapshot:
     cluster = deployed.cluster
     snapshot.status, snapshot.version = cluster.status.name, cluster.current_master_version
     snapshot.message = cluster.status_message or next((each.message for each in cluster.conditions), "")
-    with ThreadPoolExecutor(6) as pool:
+    with ThreadPoolExecutor(7) as pool:
         operations = pool.submit(_seen, snapshot, "GKE's operations", lambda: _operations(deployed), [])
         nodes = pool.submit(_seen, snapshot, "nodes", lambda: deployed.kubernetes.items("/api/v1/nodes"), None)
         job = pool.submit(_seen, snapshot, "the JobSet", lambda: _job_set(deployed), None)
         pods = pool.submit(_seen, snapshot, "pods", deployed.pods, [])
+        refused = pool.submit(_seen, snapshot, "pods that are refused", lambda: _refused(deployed), [])
         admission = pool.submit(_seen, snapshot, "Kueue", lambda: _admission(deployed), None)
         address = pool.submit(_seen, snapshot, "the load balancer", lambda: _proxy_address(deployed), None)
         snapshot.job, found = job.result(), pods.result()
         read = reading.read(deployed, found, reading.Wanted(since=_since(snapshot.job, found), tail=LINES))
         snapshot.operations, snapshot.admission = operations.result(), admission.result()
+        snapshot.refused = refused.result()
         snapshot.proxy_address = address.result()
         snapshot.pools = _pools(deployed, nodes.result())
     snapshot.containers = [each for pod in found for each in _containers(pod)]
@@ -147,6 +149,19 @@ def _job_set(deployed: Deployed) -> JobSet | None:
         ready={each["name"]: each.get("ready", 0) for each in status.get("replicatedJobsStatus", [])},
         created=found["metadata"]["creationTimestamp"],
     )
+
+
+def _refused(deployed: Deployed) -> list[RefusedPods]:
+    here, name = deployed.namespace, deployed.plan.settings.workload.name
+    jobs = deployed.kubernetes.items(f"/apis/batch/v1/namespaces/{here}/jobs", labelSelector=deployed.selector)
+    named = {"fieldSelector": f"metadata.name={name}"}
+    job_sets = deployed.kubernetes.items(f"/apis/{jobset.API_VERSION}/namespaces/{here}/jobsets", **named)
+    about = {"fieldSelector": "involvedObject.kind!=Pod"}
+    events = deployed.kubernetes.items(f"/api/v1/namespaces/{here}/events", **about)
+    return [
+        RefusedPods(f"{each.kind} {each.name}", each.lacks, each.message, each.fix)
+        for each in refusals.find(jobs, job_sets, events)
+    ]
 
 
 def _admission(deployed: Deployed) -> Admission | None:

@@ -56,6 +56,16 @@ class PendingPod:
 
 
 @dataclass(frozen=True)
+class RefusedPods:
+    """A Job or the JobSet, such as "Job pathways-worker-0"; what it lacks; the API server's reason, and what to do."""
+
+    of: str
+    lacks: str
+    reason: str
+    fix: str
+
+
+@dataclass(frozen=True)
 class JobSet:
     """The JobSet. `ready` counts ready jobs by kind."""
 
@@ -111,6 +121,7 @@ class Snapshot:
     admission: Admission | None = None
     containers: list[Container] = field(default_factory=list)
     pending: list[PendingPod] = field(default_factory=list)
+    refused: list[RefusedPods] = field(default_factory=list)
     proxy_address: str | None = None
     lines: list[Line] = field(default_factory=list)
     silent: list[Silent] = field(default_factory=list)

@@ -183,6 +183,11 @@ FAULTS = (
     Fault("cordon", "the first slice's nodes take no more pods, and its pods are made anew", cluster="cordon"),
     Fault("crash-loop", "the workers' containers end as soon as they are started", cluster="crash-loop"),
     Fault("slow-start", "the workers' containers run and are not ready", cluster="slow-start"),
+    Fault(
+        "pod-quota",
+        "a quota lets no more pods in, and the first slice's are made anew",
+        cluster="pod-quota",
+    ),
     Fault("queue-stopped", "Kueue's queues admit nothing", cluster="queue-stopped"),
     Fault("nodes-not-ready", "the nodes of the first slice are not ready", cluster="nodes-not-ready"),
     Fault(

@@ -13,6 +13,7 @@ from rehearsal.errors import RehearsalError
 from rehearsal.kubernetes import pools
 from rehearsal.kubernetes.api import Api, each
 from rehearsal.kubernetes.nodes import POOL
+from rehearsal.processes import wait_for
 
 Json = dict[str, Any]
 NODES, PODS = "/api/v1/nodes", "/api/v1/pods"
@@ -22,6 +23,7 @@ BROKEN = "rehearsal/broken"
 KEPT = "rehearsal/topology"
 #: Nodes that are lost for the time being.
 LOST = "/api/v1/namespaces/kube-system/configmaps/rehearsal-lost-nodes"
+QUOTAS, NO_PODS = "/api/v1/resourcequotas", "rehearsal-no-pods"
 QUEUES = f"/apis/{kueue.API_VERSION}/clusterqueues"
 Action = Callable[[Api, bool], None]
 JOB_SET = "jobset.sigs.k8s.io/jobset-name"
@@ -38,6 +40,7 @@ def disturb(api: Api, what: str, on: bool) -> None:
         "crash-loop": partial(_workers, broken=_crashes),
         "slow-start": partial(_workers, broken=_starts),
         "queue-stopped": _queue_stopped,
+        "pod-quota": _pod_quota,
     }
     if what not in actions:
         raise RehearsalError(f"Clusters have no fault {what}. They have {', '.join(actions)}.")
@@ -154,6 +157,26 @@ def _queue_stopped(api: Api, on: bool) -> None:
     """Kueue's queues admit nothing, and take back what they admitted."""
     for queue in (api.get(QUEUES) or {"items": []})["items"]:
         api.patch(f"{QUEUES}/{queue['metadata']['name']}", {"spec": {"stopPolicy": "HoldAndDrain" if on else "None"}})
+
+
+def _pod_quota(api: Api, on: bool) -> None:
+    """Let no more pods into the JobSets' namespaces, and have the first slice's job made anew."""
+    if not on:
+        for quota in api.items(QUOTAS):
+            if quota["metadata"]["name"] == NO_PODS:
+                api.delete(f"/api/v1/namespaces/{quota['metadata']['namespace']}/resourcequotas/{NO_PODS}")
+        return
+    for namespace in {pod["metadata"]["namespace"] for pod in _pods(api)}:
+        path = f"/api/v1/namespaces/{namespace}/resourcequotas"
+        api.create(path, {"metadata": {"name": NO_PODS}, "spec": {"hard": {"pods": "0"}}})
+        # Until its controller has counted, a quota refuses nothing.
+        counted = partial(_counted, api, f"{path}/{NO_PODS}")
+        wait_for(counted, f"the quota of {namespace} is counted", timeout=30)
+    _remake(api, [node["metadata"]["name"] for node in _first_slice(api)])
+
+
+def _counted(api: Api, path: str) -> bool:
+    return bool(((api.get(path) or {}).get("status") or {}).get("hard"))
 
 
 def _first_slice(api: Api) -> list[Json]:

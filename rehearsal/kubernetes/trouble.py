@@ -1,4 +1,7 @@
-"""What keeps the pods of a stack from running, in sentences that name the container and show what it said last."""
+"""What keeps the pods of a stack from running, in sentences that name the container and show what it said last.
+
+Or that name the job which the API server lets create no pods.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from pathways import refusals
+from pathways.labels import JOB_SET
 from rehearsal.kubernetes.api import Api, ApiError
 
 Json = dict[str, Any]
 PODS = "/api/v1/pods"
+JOBS = "/apis/batch/v1/jobs"
+EVENTS = "/api/v1/events"
+_OF_JOBS = "involvedObject.kind!=Pod,involvedObject.kind!=Node"
 JOB_SETS = "/apis/jobset.x-k8s.io/v1alpha2/jobsets"
-OF_JOB_SETS = "jobset.sigs.k8s.io/jobset-name"
 # Restarts that are no accident: a worker may well start before what it asks for.
 RESTARTS = 2
-# For how long (seconds) a state that may pass must last until it counts: kubelets and the scheduler try again.
-PATIENCE = {"waiting": 15.0, "unschedulable": 60.0}
+# For how long (seconds) a state that may pass must last until it counts: kubelets, scheduler and controllers try again.
+PATIENCE = {"waiting": 15.0, "unschedulable": 60.0, "refused": 30.0}
 # For how long (seconds) what was wrong before may last: the update that mends it must come to its pods first.
 PATIENCE_WITH_FOUND = 90.0
 _WAITING = {"ErrImagePull", "ImagePullBackOff", "CreateContainerConfigError", "ContainerCreating"}
@@ -26,11 +33,12 @@ _WAITING = {"ErrImagePull", "ImagePullBackOff", "CreateContainerConfigError", "C
 class Trouble:
     """Something that keeps a pod, or one container of it, from running.
 
-    `kind` is ended, waiting, unschedulable, rejected, or, of a whole JobSet, failed; `said` is the end of the container's log.
+    `kind` is ended, waiting, unschedulable or rejected (by its node); `said` is the end of the container's log. `name` is
+    the pod's; where there is none, that of a Job or JobSet whose pods or jobs are refused, or of a JobSet that failed.
     """
 
     namespace: str
-    pod: str
+    name: str
     container: str
     kind: str
     what: str
@@ -39,16 +47,16 @@ class Trouble:
     @property
     def key(self) -> tuple[str, ...]:
         """What stays the same while its words change."""
-        return (self.namespace, self.pod, self.container, self.kind)
+        return (self.namespace, self.name, self.container, self.kind)
 
     def __str__(self) -> str:
-        if self.kind == "failed":
-            return f"JobSet {self.what}"
-        subject = f"container {self.container} of pod {self.pod}" if self.container else f"pod {self.pod}"
+        if self.kind in ("refused", "failed"):
+            return self.what
+        subject = f"container {self.container} of pod {self.name}" if self.container else f"pod {self.name}"
         text = f"{subject} {self.what}"
         if not self.container or self.kind != "ended":
             return text
-        log = f"kubectl logs -n {self.namespace} {self.pod} -c {self.container}"
+        log = f"kubectl logs -n {self.namespace} {self.name} -c {self.container}"
         return f"{text}. Its log ({log}) ends:\n{self.said}" if self.said else f"{text}; it said nothing ({log})"
 
 
@@ -109,8 +117,18 @@ class Watcher:
         return PATIENCE_WITH_FOUND if trouble.key in found else PATIENCE.get(trouble.kind, 0.0)
 
     def _troubles(self) -> list[Trouble]:
-        pods = self._api.items(PODS, labelSelector=OF_JOB_SETS)
-        return [trouble for pod in pods for trouble in of_pod(pod)] or of_job_sets(self._job_sets())
+        pods = self._api.items(PODS, labelSelector=JOB_SET)
+        job_sets = self._job_sets()
+        found = [trouble for pod in pods for trouble in of_pod(pod)]
+        return [*found, *self._refused(job_sets)] or of_job_sets(job_sets)
+
+    def _refused(self, job_sets: list[Json]) -> list[Trouble]:
+        jobs = self._api.items(JOBS, labelSelector=JOB_SET)
+        events = self._api.items(EVENTS, fieldSelector=_OF_JOBS)
+        return [
+            Trouble(each.namespace, each.name, "", "refused", f"{each}\n  fix: {each.fix}")
+            for each in refusals.find(jobs, job_sets, events)
+        ]
 
     def _job_sets(self) -> list[Json]:
         try:
@@ -122,10 +140,8 @@ class Watcher:
 def of_job_sets(job_sets: Iterable[Json]) -> list[Trouble]:
     """JobSets that have failed, and whose pods do not say why any more."""
     return [
-        Trouble(
-            item["metadata"]["namespace"], "", "", "failed", f"{item['metadata']['name']}: {condition.get('message')}"
-        )
+        Trouble(place["namespace"], place["name"], "", "failed", f"JobSet {place['name']}: {condition.get('message')}")
         for item in job_sets
         for condition in item.get("status", {}).get("conditions") or ()
-        if condition["type"] == "Failed" and condition["status"] == "True"
+        if condition["type"] == "Failed" and condition["status"] == "True" and (place := item["metadata"])
     ]

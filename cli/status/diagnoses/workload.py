@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from cli.status.diagnoses.registry import Diagnosis, Match
-from cli.status.snapshot import Container, Snapshot
+from cli.status.snapshot import Container, RefusedPods, Snapshot
 from pathways import names
 from pathways.geometry import count
 
@@ -52,6 +52,20 @@ def _refused_tpus(reason: str, tpu_nodes: int) -> bool:
     """Whether the scheduler found TPU nodes that are not what a worker selects; it counts CPU nodes among them."""
     every, refused = _NODES.match(reason), _REFUSED.search(reason)
     return bool(every and refused and int(refused.group(1)) > int(every.group(1)) - tpu_nodes)
+
+
+def _not_let_in(snapshot: Snapshot) -> Iterator[Match]:
+    for fix, members in _by_fix(snapshot).items():
+        first = members[0]
+        others = f" ({count(len(members) - 1, 'more job')} like it)" if len(members) > 1 else ""
+        yield Match(f"{first.of} lacks {first.lacks}{others}: {first.reason}", {"fix": fix})
+
+
+def _by_fix(snapshot: Snapshot) -> dict[str, list[RefusedPods]]:
+    found: dict[str, list[RefusedPods]] = defaultdict(list)
+    for each in snapshot.refused:
+        found[each.fix].append(each)
+    return found
 
 
 def _unschedulable(snapshot: Snapshot) -> Iterator[Match]:
@@ -124,6 +138,14 @@ DIAGNOSES = (
         "the head ended with an error, or a slice failed more often than pathways:workload.maxRestarts allows",
         "pathways logs -s {stack}; then kubectl delete jobset {job_set} -n {namespace}, pulumi refresh and pulumi up",
         _failed,
+    ),
+    Diagnosis(
+        "pods-refused",
+        "a job lacks pods, or the JobSet jobs, and events of them say that the API server refuses those",
+        "a quota, a limit range, Pod Security or a webhook of the cluster does not let them in, or the service account or "
+        "priority class that the stack names is not there",
+        "{fix}; pathways events -s {stack} --warnings shows every refusal",
+        _not_let_in,
     ),
     Diagnosis(
         "topology-mismatch",

@@ -27,6 +27,7 @@ JOB_SET = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets/pathways"
         ("pool-broken", "pool-error", "pool tpu-np-0 is RUNNING_WITH_ERROR", "node-pools describe tpu-np-0"),
         ("nodes-lost", "nodes-missing", "pool tpu-np-0 has 3 of 4 nodes", "gcloud container operations list"),
         ("cordon", "pods-unschedulable", "4 node(s) were unschedulable", "kubectl describe pod pathways-worker-"),
+        ("pod-quota", "pods-refused", "exceeded quota: rehearsal-no-pods", "kubectl describe resourcequota -n default"),
         ("topology-mismatch", "topology-mismatch", "didn't match Pod's node affinity", "pulumi preview"),
         ("image-tag", "image-pull", "worker in 8 pods waits for its image", "pathways preflight"),
         ("crash-loop", "container-failing", "worker in 8 pods is in CrashLoopBackOff (exit code 1", "logs worker"),

@@ -16,6 +16,7 @@ from cli.status.snapshot import (
     JobSet,
     PendingPod,
     Pool,
+    RefusedPods,
     Silent,
     Snapshot,
 )
@@ -102,6 +103,12 @@ CASES: dict[str, tuple[Snapshot, str]] = {
         "kubectl get workloads",
     ),
     "jobset-failed": (well(job=job(conditions=(Condition("Failed", "too many restarts"),))), "kubectl delete jobset"),
+    "pods-refused": (
+        well(
+            refused=[RefusedPods("Job w-0", "2 of 2 pods", "exceeded quota: q", "kubectl describe resourcequota -n ml")]
+        ),
+        "kubectl describe resourcequota -n ml",
+    ),
     "topology-mismatch": (well(pending=PENDING), "gke-tpu-topology"),
     "pods-unschedulable": (well(pending=FULL), "kubectl describe pod w-0-0"),
     "image-pull": (well(containers=waiting("ImagePullBackOff")), "pathways:runtime.imageTag"),
@@ -151,6 +158,12 @@ def test_a_diagnosis_is_the_first_thing_said_with_its_next_command(id: str) -> N
 def test_a_cause_hides_what_follows_from_it() -> None:
     stocked_out, _ = CASES["stock-out"]
     assert [each.id for each in troubles(replace(stocked_out, pending=FULL))] == ["stock-out"]
+
+
+def test_jobs_that_are_refused_for_one_reason_are_told_once() -> None:
+    refused = [RefusedPods(f"Job w-{n}", "2 of 2 pods", "exceeded quota: q", "raise it") for n in range(3)]
+    [found] = troubles(well(refused=refused))
+    assert found.evidence == "Job w-0 lacks 2 of 2 pods (2 more jobs like it): exceeded quota: q"
 
 
 def test_what_a_component_said_before_it_was_ready_is_past() -> None:

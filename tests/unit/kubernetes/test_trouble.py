@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from pathways.labels import JOB_SET
 from rehearsal.kubernetes import trouble
-from rehearsal.kubernetes.trouble import OF_JOB_SETS, PODS, Watcher
+from rehearsal.kubernetes.trouble import PODS, Watcher
 from tests.unit.kubernetes.fake_api import FakeApi
 
 Json = dict[str, Any]
@@ -18,7 +19,7 @@ RUNNING = {"running": {"startedAt": "2026-12-01T00:00:00Z"}}
 def pod(policy: str = "Never", phase: str = "Running", conditions: list[Json] | None = None, **container: Any) -> Json:
     status = {"name": "pathways-proxy", "restartCount": 0, "state": RUNNING, "lastState": {}, **container}
     return {
-        "metadata": {"name": "head-0", "namespace": "default", "labels": {OF_JOB_SETS: "pathways"}},
+        "metadata": {"name": "head-0", "namespace": "default", "labels": {JOB_SET: "pathways"}},
         "spec": {"restartPolicy": policy},
         "status": {"phase": phase, "conditions": conditions or [], "containerStatuses": [status]},
     }
@@ -78,9 +79,9 @@ def test_what_was_wrong_before_has_time_to_be_mended_and_what_comes_new_has_none
     now[0] += trouble.PATIENCE_WITH_FOUND / 2
     broken = pod(state=ended(1))
     api.objects[f"{PODS}/head-1"] = {**broken, "metadata": {**broken["metadata"], "name": "head-1"}}
-    assert [each.pod for each in watcher.look()] == ["head-1"]
+    assert [each.name for each in watcher.look()] == ["head-1"]
     now[0] += trouble.PATIENCE_WITH_FOUND / 2
-    assert [each.pod for each in watcher.look()] == ["head-0", "head-1"]
+    assert [each.name for each in watcher.look()] == ["head-0", "head-1"]
 
 
 def test_what_may_pass_counts_once_it_has_lasted() -> None:
@@ -112,7 +113,34 @@ def test_what_lasted_and_ended_starts_anew() -> None:
 
 def test_a_job_set_that_failed_is_told_where_no_pod_says_why() -> None:
     condition = {"type": "Failed", "status": "True", "message": "jobset failed due to one or more job failures"}
-    job_set = {"metadata": {"name": "pathways", "namespace": "default"}, "status": {"conditions": [condition]}}
+    job_set = {
+        "metadata": {"name": "pathways", "namespace": "default", "uid": "js"},
+        "spec": {},
+        "status": {"conditions": [condition]},
+    }
     api, watcher = watched()
     api.objects[f"{trouble.JOB_SETS}/pathways"] = job_set
     assert [str(each) for each in watcher.look()] == ["JobSet pathways: jobset failed due to one or more job failures"]
+
+
+def test_a_job_whose_pods_are_refused_is_told_once_that_has_lasted_with_what_mends_it() -> None:
+    now = [0.0]
+    api, watcher = watched(lambda: now[0])
+    label = {JOB_SET: "pathways"}
+    place = {"name": "pathways-worker-0", "namespace": "default", "uid": "w", "labels": label, "creationTimestamp": ""}
+    api.objects[f"{trouble.JOBS}/pathways-worker-0"] = {"metadata": place, "spec": {"parallelism": 4}, "status": {}}
+    said = 'Error creating: pods "pathways-worker-0-0-abcde" is forbidden: violates PodSecurity "baseline:latest"'
+    api.objects[f"{trouble.EVENTS}/pathways-worker-0.1"] = {
+        "metadata": {"name": "pathways-worker-0.1"},
+        "involvedObject": {"kind": "Job", "name": "pathways-worker-0", "uid": "w"},
+        "reason": "FailedCreate",
+        "message": said,
+        "lastTimestamp": "2026-12-01T00:00:00Z",
+    }
+    assert watcher.look() == []
+    now[0] += trouble.PATIENCE["refused"]
+    [found] = map(str, watcher.look())
+    assert found.startswith("Job pathways-worker-0 lacks 4 of 4 pods, which the API server refuses: pods")
+    assert "\n  fix: " in found and "kubectl label namespace default" in found
+    api.objects[f"{trouble.JOBS}/pathways-worker-0"]["status"]["active"] = 4
+    assert watcher.look() == []
