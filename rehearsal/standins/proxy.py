@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from pathways.geometry import count
 from rehearsal.standins.flags import Flags
 from rehearsal.standins.slices import Device, InstanceType
 from rehearsal.standins.wire import Message, Refused, connect
@@ -64,7 +65,8 @@ class Proxy:
                 self._say_once(f"{self._where} does not answer: {error.strerror or error}")
             else:
                 with contextlib.closing(peer):
-                    peer.send({"role": "proxy", "shared": self._flags.shared})
+                    virtual = len(self._flags.virtual_slices)
+                    peer.send({"role": "proxy", "shared": self._flags.shared, "virtual_slices": virtual})
                     while (state := await peer.receive()) is not None:
                         self._heard(state)
                 self._say_once(f"{self._where} is gone" if self._state else f"{self._where} is something else")
@@ -77,7 +79,11 @@ class Proxy:
             raise Unready(f"Pathways serves one client at a time, and {self._visit.peer} is connected.", passing=False)
         if self._state is None:
             raise Unready(f"{self._where} does not answer the proxy (--resource_manager_address).", passing=True)
-        ready, expected = len(self._state["slices"]), int(self._state["instance_count"])
+        ready, expected = len(self._state["slices"]), self._expected(self._state)
+        if not ready and self._flags.virtual_slices:
+            asked = count(expected, "slice")
+            text = f"--virtual_slices asks for {asked}, and fewer are free: others are of other clients, or not ready."
+            raise Unready(text, passing=True)
         if not ready or expected - ready > self._elastic:
             text = f"{ready} of {expected} slices are ready, and {self._elastic} may be missing ({self._elastic_flag})."
             raise Unready(text, passing=True)
@@ -88,9 +94,13 @@ class Proxy:
         state = self.check()
         kind = InstanceType.parse(state["instance_type"])
         devices = [device for index in sorted(map(int, state["slices"])) for device in kind.devices(index)]
-        self._visit = Visit(peer, devices, kind.devices_per_slice * int(state["instance_count"]), self._left)
+        self._visit = Visit(peer, devices, kind.devices_per_slice * self._expected(state), self._left)
         self._log(f"a client connected from {peer}: {len(devices)} devices in {len(state['slices'])} slices")
         return self._visit
+
+    def _expected(self, state: Message) -> int:
+        """How many slices a client has once all of them are there."""
+        return len(self._flags.virtual_slices) or int(state["instance_count"])
 
     def _left(self) -> None:
         if self._visit is not None:
@@ -119,11 +129,11 @@ class Proxy:
             visit.reason = f"Slice {names} is lost, and {self._elastic} may be ({self._elastic_flag})."
             visit.ended.set()
 
-    def _check_flags(self, instance_type: str, count: int) -> None:
+    def _check_flags(self, instance_type: str, slices: int) -> None:
         """Whether the flags are meant for these slices. Raises ValueError."""
-        has = f"{self._where} has {count} slices of {instance_type} (--instance_count, --instance_type)"
-        if self._elastic > count:
+        has = f"{self._where} has {slices} slices of {instance_type} (--instance_count, --instance_type)"
+        if self._elastic > slices:
             raise ValueError(f"{self._elastic_flag}={self._elastic}, and {has}")
         virtual = self._flags.virtual_slices
-        if len(virtual) > count or any(each != instance_type for each in virtual):
+        if len(virtual) > slices or any(each != instance_type for each in virtual):
             raise ValueError(f"--virtual_slices={','.join(virtual)}, and {has}")

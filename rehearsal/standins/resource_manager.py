@@ -24,6 +24,9 @@ class Place(NamedTuple):
 class ResourceManager:
     """Workers register here with their slice's index and their host's; proxies are told whenever that changes.
 
+    A proxy with virtual slices is told of as many as it wants, all of them at once and none that another such proxy has,
+    which it has for as long as it runs; until there are so many, of none.
+
     `shared` is what all servers must have in common, by the name that a person knows it under. A worker may wait
     `patience` seconds for the place of one that is about to end, as after a restart on another node.
     """
@@ -38,6 +41,8 @@ class ResourceManager:
     addresses: dict[Place, str] = field(default_factory=dict)
     hostnames: dict[int, str] = field(default_factory=dict)
     listeners: list[Peer] = field(default_factory=list)
+    wanted: dict[Peer, int] = field(default_factory=dict)
+    granted: dict[Peer, list[int]] = field(default_factory=dict)
     _ready: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
@@ -53,7 +58,7 @@ class ResourceManager:
         elif hello and role in ("worker", "proxy"):
             fault = self._difference(hello) or (self._fault(hello) if role == "worker" else None)
             if fault is None:
-                fault = await (self._worker(peer, hello) if role == "worker" else self._listener(peer))
+                fault = await (self._worker(peer, hello) if role == "worker" else self._proxy(peer, hello))
             if fault is not None:
                 self.log(f"refused a {role} at {peer.address}: {fault}")
                 peer.send({"refused": fault})
@@ -91,13 +96,39 @@ class ResourceManager:
             waited += 0.1
         return self.addresses.get(place, address) == address
 
+    async def _proxy(self, peer: Peer, hello: Message) -> None:
+        """A proxy's time here."""
+        if virtual := hello.get("virtual_slices", 0):
+            self.wanted[peer] = virtual
+            self._grant()
+        await self._listener(peer)
+        if virtual:
+            del self.wanted[peer]
+            if given := self.granted.pop(peer, None):
+                self.log(f"the proxy at {peer.address} is gone, and gives {_told(given)} back")
+                self._tell()
+
     async def _listener(self, peer: Peer) -> None:
         """Tell a proxy or an observer of every change."""
         self.listeners.append(peer)
-        peer.send(self.state())
+        peer.send(self.state(peer))
         while await peer.receive() is not None:
             pass
         self.listeners.remove(peer)
+
+    def _grant(self) -> None:
+        """Give ready slices that nobody has to proxies that wait for some, the longest waiting first."""
+        for peer in [each for each in self.wanted if each not in self.granted]:
+            taken = {index for given in self.granted.values() for index in given}
+            free = sorted(self._ready - taken)
+            if len(free) >= self.wanted[peer]:
+                self.granted[peer] = free[: self.wanted[peer]]
+                self.log(f"the proxy at {peer.address} has {_told(self.granted[peer])}")
+
+    def _tell(self) -> None:
+        self._grant()
+        for listener in self.listeners:
+            listener.send(self.state(listener))
 
     def _difference(self, hello: Message) -> str | None:
         """What a server should have in common with this one, and has not."""
@@ -140,14 +171,18 @@ class ResourceManager:
                 return f"it has {name}={variables[name]}, {self.instance_type} has {expected}"
         return None
 
-    def state(self) -> Message:
-        """The slices that are ready, by index, each with its hosts' addresses."""
+    def state(self, peer: Peer) -> Message:
+        """The slices that are ready, by index, each with its hosts' addresses; virtual ones are counted from 0."""
+        own = self.granted.get(peer, []) if peer in self.wanted else sorted(self._ready)
         return {
             "instance_type": self.instance_type,
             "instance_count": self.instance_count,
             "slices": {
-                str(index): [self.addresses[Place(index, host)] for host in range(self.slices.hosts)]
-                for index in sorted(self._ready)
+                str(number if peer in self.wanted else index): [
+                    self.addresses[Place(index, host)] for host in range(self.slices.hosts)
+                ]
+                for number, index in enumerate(own)
+                if index in self._ready
             },
         }
 
@@ -163,8 +198,11 @@ class ResourceManager:
             self.log(f"*** {len(ready)}/{self.instance_count} Pathways Slices Now Ready ***")
         if ready != self._ready:
             self._ready = ready
-            for listener in self.listeners:
-                listener.send(self.state())
+            self._tell()
+
+
+def _told(slices: list[int]) -> str:
+    return f"slice{'s' if len(slices) > 1 else ''} {', '.join(map(str, slices))}"
 
 
 def check_host(environment: Mapping[str, str], address: str) -> None:

@@ -176,6 +176,44 @@ def test_a_second_client_is_refused_until_the_first_is_gone() -> None:
     asyncio.run(scenario())
 
 
+def test_proxies_with_virtual_slices_share_the_slices_and_a_later_one_waits_for_its_turn() -> None:
+    one = "--virtual_slices=tpuv6e:2x4"
+
+    async def scenario() -> None:
+        async with service(one) as running:
+            for slice_id in (0, 1):
+                for host in (0, 1):
+                    running.start_worker(slice_id, host)
+            first = await running.client()
+            others = [Proxy(server_flags("proxy_server", running.port, one), lambda line: None) for _ in range(2)]
+            tasks = [asyncio.create_task(other.follow(None)) for other in others]
+            await until(lambda: len(running.manager.wanted) == 3 and len(running.manager.granted) == 2)
+            assert sorted(running.manager.granted.values()) == [[0], [1]]
+            ready = [other for other in others if not refusal(other)]
+            [waiting] = [other for other in others if refusal(other)]
+            assert "asks for 1 slice, and fewer are free" in refusal(waiting)
+            second = ready[0].enter("another")
+            # Each sees a whole of its own, counted from 0.
+            for visit in (first, second):
+                assert [device.id for device in visit.devices] == list(range(8)) and visit.device_count == 8
+            tasks[others.index(ready[0])].cancel()
+            await until(lambda: not refusal(waiting))
+            assert len(waiting.enter("a third").devices) == 8
+            tasks[others.index(waiting)].cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    asyncio.run(scenario())
+
+
+def refusal(proxy: Proxy) -> str:
+    """Why a proxy would not let a client in; empty where it would."""
+    try:
+        proxy.check()
+    except Unready as error:
+        return str(error)
+    return ""
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
