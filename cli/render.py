@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 import yaml
 
-from cli import director, stacks
-from pathways import manifests, names
+from cli import clients, director, stacks
+from pathways import manifests
 from pathways.director.plan import DirectorPlan
-from pathways.geometry import count
 from pathways.plan import Plan
 from pathways.proxy_job import Client
-
-_CLIENT = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
 
 def command(
@@ -27,9 +23,7 @@ def command(
     client: Annotated[
         str, typer.Option(metavar="NAME", help="Mode service: whose proxy Job to render.")
     ] = manifests.ANY_CLIENT.name,
-    slices: Annotated[
-        int | None, typer.Option(min=1, help="Mode service: how many slices that client uses; default: all.")
-    ] = None,
+    slices: clients.SlicesOption = None,
 ) -> None:
     """Print the Kubernetes manifests of a stack as YAML: the JobSet, Kueue's queues, the way to the proxy.
 
@@ -41,7 +35,7 @@ def command(
         stacks.warn(warnings)
         typer.echo(director.scripts(plan), nl=False)
         return
-    whose = _client(plan, client, slices)
+    whose = clients.chosen(plan, client, slices)
     stacks.warn(warnings)
     found = documents(plan, whose, {each.lower() for each in kind or []})
     if not found:
@@ -66,14 +60,3 @@ def _all(plan: Plan, client: Client) -> list[Mapping[str, Any]]:
 
 def _document(manifest: Mapping[str, Any], comment: str) -> str:
     return f"---\n{comment}{yaml.safe_dump(dict(manifest), sort_keys=False, width=120)}"
-
-
-def _client(plan: Plan, name: str, slices: int | None) -> Client:
-    longest = names.LABEL_LIMIT - len(names.proxy_job(plan.settings.workload.name, ""))
-    if not _CLIENT.fullmatch(name) or len(name) > longest:
-        message = f'"{name}" does not fit into the name of a Job. Use up to {longest} lower-case letters, digits and -.'
-        raise typer.BadParameter(message, param_hint="--client")
-    if slices and slices > plan.settings.slices.count:
-        message = f"{plan.settings.stack} has {count(plan.settings.slices.count, 'slice')}, not {slices}."
-        raise typer.BadParameter(message, param_hint="--slices")
-    return Client(name, slices)

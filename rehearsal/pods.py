@@ -83,7 +83,9 @@ def check(
         elif settings.workload.mode == "batch":
             _follow_client(api, namespace, job_set, say)
         elif settings.workload.mode == "service":
-            say("client check: none, as each client of a shared service brings a proxy of its own")
+            say("client check: a JAX program, through pathways connect, which brings it a proxy of its own:")
+            with _way(session, file, "--client", "check") as variables:
+                _check(outputs, variables)
         elif address := str(outputs.get("proxyLoadBalancer") or ""):
             say(f"client check: a JAX program, through the load balancer {address}:")
             host, _, port = address.rpartition(":")
@@ -91,7 +93,7 @@ def check(
             _check(outputs, containers.client_variables(local, int(port)))
         else:
             say("client check: a JAX program, through pathways connect:")
-            with _way(session, file) as variables:
+            with _way(session, file, "--forward") as variables:
                 _check(outputs, variables)
 
 
@@ -103,9 +105,9 @@ def _check(outputs: Mapping[str, Any], variables: Mapping[str, str]) -> None:
 
 
 @contextlib.contextmanager
-def _way(session: Session, file: StackFile) -> Iterator[dict[str, str]]:
+def _way(session: Session, file: StackFile, *options: str) -> Iterator[dict[str, str]]:
     """Hold the way to the proxy open as a user does; yields the variables that it prints."""
-    argv = [sys.executable, "-m", "cli", "connect", "-s", str(file.path), "--hold", "--forward", "--port", "0"]
+    argv = [sys.executable, "-m", "cli", "connect", "-s", str(file.path), "--hold", "--port", "0", *options]
     with subprocess.Popen(
         argv,
         cwd=CHECKOUT,

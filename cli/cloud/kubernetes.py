@@ -1,4 +1,6 @@
-"""The Kubernetes API of a GKE cluster, to read, through Google's own authorized HTTP session.
+"""The Kubernetes API of a GKE cluster, through Google's own authorized HTTP session.
+
+All commands read; only `connect` makes something, which is the proxy of a client of a shared service.
 
 The generated `kubernetes` client would take longer to load than all of this takes to ask, and give models for JSON.
 """
@@ -59,7 +61,7 @@ class Kubernetes:
 
     def get(self, path: str, **query: str) -> Json | None:
         """The object at a path; None where there is none. Raises CloudError."""
-        response = self._ask(path, query, self._timeout)
+        response = self._ask("GET", path, query, self._timeout)
         if response.status_code == 404:
             return None
         found: Json = _checked(response).json()
@@ -73,9 +75,19 @@ class Kubernetes:
         """Lines of a container's log, each with its time in front. Raises CloudError."""
         path = f"/api/v1/namespaces/{namespace}/pods/{pod}/log"
         asked = {"container": container, "timestamps": "true", **query}
-        response = self._ask(path, asked, LOG_TIMEOUT_SECONDS)
+        response = self._ask("GET", path, asked, LOG_TIMEOUT_SECONDS)
         text: str = _checked(response).text
         return text.splitlines()
+
+    def create(self, path: str, body: Json) -> None:
+        """Create an object in a collection. Raises CloudError."""
+        _checked(self._ask("POST", path, {}, self._timeout, body))
+
+    def delete(self, path: str) -> None:
+        """Delete an object, if it is there, and what it owns. Raises CloudError."""
+        response = self._ask("DELETE", path, {"propagationPolicy": "Background"}, self._timeout)
+        if response.status_code != 404:
+            _checked(response)
 
     def _pages(self, path: str, query: dict[str, str]) -> Iterator[Json]:
         token = ""
@@ -88,9 +100,10 @@ class Kubernetes:
             if not token:
                 return
 
-    def _ask(self, path: str, query: dict[str, str], timeout: float) -> Any:
+    def _ask(self, verb: str, path: str, query: dict[str, str], timeout: float, body: Json | None = None) -> Any:
         with asking(WHOM):
-            return self._session.get(f"https://{self.address}{path}", params=query, timeout=timeout)
+            url = f"https://{self.address}{path}"
+            return self._session.request(verb, url, params=query, json=body, timeout=timeout)
 
 
 def of_cluster(google: Google, cluster: Any, settings: Settings) -> Kubernetes:

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import signal
-import subprocess
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from cli import progress, stacks
+from cli import clients, stacks
 from cli.cloud.errors import CloudError, told
 from cli.connect.python import VARIABLE
 from pathways import endpoints
 from pathways.director.plan import DirectorPlan
-
-if TYPE_CHECKING:
-    from cli.cloud.stack import Deployed
-    from pathways.plan import Plan
 
 
 def command(
@@ -39,6 +30,11 @@ def command(
     forward: Annotated[
         bool, typer.Option("--forward", help="Forward a port although there is a load balancer.")
     ] = False,
+    client: Annotated[
+        str | None,
+        typer.Option("--client", metavar="NAME", help="Mode service: the client's name; default: yours and a number."),
+    ] = None,
+    slices: clients.SlicesOption = None,
     venv: Annotated[
         Path | None,
         typer.Option(
@@ -49,9 +45,14 @@ def command(
     """Connect a JAX client to a stack's proxy: open the way, set the variables, start a program.
 
     The program runs in a virtual environment with the JAX version that the images are for; on Cluster Director on the
-    login node, in that of setup_env.sh. Pathways serves one client at a time.
+    login node, in that of setup_env.sh. A proxy serves one client at a time; in mode service each client gets one of its
+    own, which goes when the program ends.
     """
     plan, _ = stacks.load(stack)
+    shared = plan.settings.workload.mode == "service"
+    if (client or slices) and not shared:
+        option = "--client" if client else "--slices"
+        raise typer.BadParameter(f"{stack} is not in mode service: all of it is its one client's.", param_hint=option)
     with told():
         if isinstance(plan, DirectorPlan):
             from cli.connect import slurm
@@ -65,85 +66,14 @@ def command(
                 )
             code = slurm.connect(plan, program, jupyter)
         else:
-            code = _gke(plan, program, jupyter, hold, print_env, port, forward, venv)
+            from cli.connect import gke
+
+            run = gke.Run(tuple(program or ()), jupyter, hold, venv)
+            if print_env:
+                code = gke.print_env(plan, port, forward)
+            elif shared:
+                whose = clients.chosen(plan, client or clients.name_of_own(plan), slices)
+                code = gke.with_own_proxy(plan, whose, port, run)
+            else:
+                code = gke.connect(plan, port, forward, run)
     raise typer.Exit(code)
-
-
-def _gke(
-    plan: Plan,
-    program: list[str] | None,
-    jupyter: bool,
-    hold: bool,
-    print_env: bool,
-    port: int,
-    forward: bool,
-    venv: Path | None,
-) -> int:
-    from cli.cloud.google import Google
-    from cli.cloud.stack import find
-    from cli.connect import way
-
-    way.refuse(plan)
-    stack = plan.settings.stack
-    if print_env and (forward or plan.proxy_service is None):
-        _print(way.variables("127.0.0.1", port))
-        stacks.say(f"They lead to the port that pathways connect -s {stack} --hold --port {port} keeps open.")
-        return 0
-    with progress.waiting(f"looking for the proxy of {stack}"):
-        deployed = find(Google(), plan)
-        address = None if forward else way.balancer(deployed)
-    if address is None:
-        return _forwarded(deployed, port, program, jupyter, hold, venv)
-    variables = way.variables(address)
-    if print_env:
-        _print(variables)
-        return 0
-    return _start(plan, variables, program, jupyter, hold, venv)
-
-
-def _forwarded(
-    deployed: Deployed, port: int, program: list[str] | None, jupyter: bool, hold: bool, venv: Path | None
-) -> int:
-    from cli.connect import way
-
-    with way.open_way(deployed, port) as variables:
-        return _start(deployed.plan, variables, program, jupyter, hold, venv)
-
-
-def _start(
-    plan: Plan, variables: dict[str, str], program: list[str] | None, jupyter: bool, hold: bool, venv: Path | None
-) -> int:
-    """Run the program to its end; its exit code."""
-    if hold:
-        _print(variables)
-        stacks.say(f"The way to the proxy of {plan.settings.stack} is open until Ctrl-C.")
-        try:
-            while True:
-                time.sleep(3600)
-        except KeyboardInterrupt:
-            return 0
-    from cli.connect.python import PLUGIN, environment
-
-    folder = environment(plan.settings.runtime.jax, venv, jupyter)
-    argv = program or (["jupyter", "lab"] if jupyter else [os.environ.get("SHELL", "/bin/sh")])
-    stacks.say(f"{variables['JAX_BACKEND_TARGET']}, environment {folder.parent}: {shlex.join(argv)}")
-    path = os.pathsep.join([str(folder), os.environ.get("PATH", os.defpath)])
-    modules = os.pathsep.join(filter(None, [str(PLUGIN), os.environ.get("PYTHONPATH", "")]))
-    # Ctrl-C is for the program, which shares this terminal; the way stays open until it has ended.
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        inherited = {**os.environ, **variables, "PATH": path, "PYTHONPATH": modules, "VIRTUAL_ENV": str(folder.parent)}
-        return subprocess.run(argv, env=inherited, check=False, preexec_fn=_interruptible).returncode  # noqa: PLW1509
-    except OSError as error:
-        raise CloudError("missing", f"{argv[0]} does not start: {error.strerror}", "name a program on PATH") from None
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _interruptible() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def _print(variables: dict[str, str]) -> None:
-    for name, value in variables.items():
-        typer.echo(f"export {name}={shlex.quote(value)}")

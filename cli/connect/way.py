@@ -1,4 +1,4 @@
-"""Which way leads to the proxy: its load balancer, or a port-forward to the head's pod."""
+"""Which way leads to the proxy: its load balancer, or a port-forward to its pod."""
 
 from __future__ import annotations
 
@@ -15,14 +15,8 @@ from pathways.plan import Plan
 
 def refuse(plan: Plan) -> None:
     """Raises CloudError for a stack whose proxy is not for a client from outside."""
-    stack, mode = plan.settings.stack, plan.settings.workload.mode
-    if mode == "service":
-        raise CloudError(
-            "refused",
-            f"{stack} is a shared service: each client brings its own proxy",
-            f"pathways render -s {stack} --kind Job --client NAME | kubectl apply -f -",
-        )
-    if mode == "batch":
+    stack = plan.settings.stack
+    if plan.settings.workload.mode == "batch":
         raise CloudError(
             "refused",
             f"{stack} runs a batch client, and Pathways serves one client at a time",
@@ -30,11 +24,10 @@ def refuse(plan: Plan) -> None:
         )
 
 
-def balancer(deployed: Deployed) -> str | None:
-    """IP address of the stack's internal load balancer; None where the stack has none. Raises CloudError."""
+def balancer(deployed: Deployed) -> str:
+    """IP address of the internal load balancer of a stack that has one. Raises CloudError where it has no address."""
     service = deployed.plan.proxy_service
-    if service is None:
-        return None
+    assert service is not None
     name = service["metadata"]["name"]
     found = deployed.kubernetes.get(f"/api/v1/namespaces/{deployed.namespace}/services/{name}")
     given = ((found or {}).get("status", {}).get("loadBalancer") or {}).get("ingress") or []
@@ -62,8 +55,7 @@ def head_pod(deployed: Deployed) -> str:
 
 
 @contextlib.contextmanager
-def open_way(deployed: Deployed, port: int) -> Iterator[dict[str, str]]:
-    """Hold a port-forward to the proxy open; yields the client's variables. Raises CloudError."""
-    pod = head_pod(deployed)
+def open_way(deployed: Deployed, pod: str, port: int) -> Iterator[dict[str, str]]:
+    """Hold a port-forward to the proxy in a pod open; yields the client's variables. Raises CloudError."""
     with forward.forwarded(forward.dial_pod(deployed, pod, endpoints.PROXY_PORT), port) as bound:
         yield variables("127.0.0.1", bound)
