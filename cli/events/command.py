@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cli import progress, stacks
-from cli.cloud.errors import EXIT_UNREACHABLE, told
+from cli.cloud.errors import told
 from pathways import labels, names
 from pathways.director.plan import DirectorPlan
 
@@ -43,16 +43,24 @@ def command(
     warnings: Annotated[bool, typer.Option("--warnings", help="Only what should not happen.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line, for programs.")] = False,
 ) -> None:
-    """Show what happened to the JobSet, its pods and nodes, in order of time. Kubernetes keeps events for an hour."""
+    """Show what happened to the JobSet, its pods and nodes, in order of time. Kubernetes keeps events for an hour.
+
+    On Cluster Director: to the service's jobs within two days (where the cluster keeps no accounts, lately), to nodes
+    that have a reason not to be used, and what the newest service says.
+    """
     plan, _ = stacks.load(stack)
-    if isinstance(plan, DirectorPlan):
-        stacks.say(f"Cluster Director has no events; see pathways status -s {stack}, and sacct on the cluster.")
-        raise typer.Exit(EXIT_UNREACHABLE)
     from cli.cloud.google import Google
-    from cli.cloud.stack import find
 
     with told(), progress.waiting(f"asking what happened to {stack}"):
-        found = read(find(Google(), plan))
+        if isinstance(plan, DirectorPlan):
+            from cli.cloud import login
+            from cli.events import slurm
+
+            found = slurm.read(plan, login.find(Google(), plan))
+        else:
+            from cli.cloud.stack import find
+
+            found = read(find(Google(), plan))
     chosen = [each for each in found if slice_ in (None, each.slice) and (each.warning or not warnings)]
     _print(chosen, as_json)
 
@@ -145,4 +153,4 @@ def _print(events: list[Event], as_json: bool) -> None:
             )
         )
     if not events:
-        stacks.say("Nothing happened that Kubernetes still knows of.")
+        stacks.say("Nothing happened that is still known.")

@@ -25,13 +25,13 @@ _LABEL = re.compile(r"\s*(\d+): ?(.*)")
 
 def read(plan: DirectorPlan, cluster: Json, wanted: Wanted) -> list[Line]:
     """The newest lines of the newest service's logs, in order of time; `cluster` as the API has it. Raises CloudError."""
-    printed = login.run(plan, cluster, _script(wanted))
+    printed = login.run(plan, cluster, script(wanted))
     chosen = [each for each in parse(printed, datetime.now(UTC).year) if wanted.has(each.component, each.slice)]
     new = [each for each in chosen if each.time >= wanted.since]
     return sorted(new, key=lambda each: each.time)[-wanted.tail :]
 
 
-def _script(wanted: Wanted) -> str:
+def script(wanted: Wanted) -> str:
     """Prints the ends of the files, each after a line with its name."""
     files = [name for component, name in FILES.items() if not wanted.components or component in wanted.components]
     every = " ".join(f"$folder/{name}.log" for name in files)

@@ -58,6 +58,24 @@ def test_a_slice_that_somebody_cancelled_is_missed(service: Commands) -> None:
     assert "1 of 2 slices left" in found["troubles"][0]["evidence"]
 
 
+def test_what_happened_to_jobs_and_nodes_is_told_in_order_of_time(service: Commands) -> None:
+    node = on_login_node(service, "scontrol", "show", "hostnames", service.status()["tasks"][0]["nodes"]).split()[0]
+    on_login_node(service, "scontrol", "update", f"nodename={node}", "state=drain", "reason=a fan is loud")
+    try:
+        done = service.run("events", "--json")
+    finally:
+        on_login_node(service, "scontrol", "update", f"nodename={node}", "state=resume")
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(each) for each in done.stdout.splitlines()]
+    assert [each["time"] for each in events] == sorted(each["time"] for each in events)
+    assert {each["slice"] for each in events if each["reason"] == "STARTED"} == {None, 0, 1}
+    assert [each["slice"] for each in events if each["reason"] == "CANCELLED"] == [1]
+    [drained] = [each for each in events if each["reason"] == "NodeReason"]
+    assert (drained["about"], drained["warning"]) == (f"nodes {node}", True)
+    assert drained["message"].startswith("a fan is loud, says ")
+    assert any(each["message"].startswith("ready: clients find the proxy") for each in events)
+
+
 def test_a_service_that_was_stopped_is_missed_and_comes_back_by_the_next_command(service: Commands) -> None:
     on_login_node(service, "scancel", service.status()["service"]["id"])
     found = service.until(lambda status: ids(status) == ["service-missing"])
