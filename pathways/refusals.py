@@ -23,7 +23,9 @@ _REASONS = {
 _LET_IN = "SuccessfulCreate"
 # JobSet's webhook holds the other pods of a job back until the first has a node: each such job is refused at first.
 _PASSES = re.compile(r"(follower|leader) pod")
-_PREAMBLE = re.compile(r"^(\(combined from similar events\): )?(Error creating: )?")
+_PREAMBLE = re.compile(
+    r'^(\(combined from similar events\): )?(Error creating: |job "\S+" creation failed with error: )?'
+)
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ _FIXES = (
         "somebody deletes the namespace {namespace}: wait until it is gone, then pulumi refresh and pulumi up",
     ),
     (
-        r"is invalid: (\S+?):",
+        r"is invalid: \[?(\S+?):",
         "the field {0} is not what Kubernetes takes: pathways render -s STACK shows it",
     ),
 )

@@ -129,6 +129,10 @@ def test_a_job_set_whose_jobs_are_refused_is_told() -> None:
             'Pod "x" is invalid: spec.containers[1].ports[0].hostPort: Duplicate value: 29001',
             "the field spec.containers[1].ports[0].hostPort is not",
         ),
+        (
+            'Job.batch "x" is invalid: [spec.template.spec.priority: Invalid value: 1, spec.template.spec.x: y]',
+            "the field spec.template.spec.priority is not",
+        ),
         ("unable to create new content in namespace ml because it is being terminated", "the namespace ml"),
         ("something new", "kubectl get events -n ml"),
     ],
