@@ -14,7 +14,18 @@ from cli.cloud.google import Google
 from cli.cloud.stack import Deployed, place
 from cli.logs import reading
 from cli.logs.lines import component_of
-from cli.status.snapshot import Admission, Condition, Container, JobSet, PendingPod, Pool, RefusedPods, Silent, Snapshot
+from cli.status.snapshot import (
+    Admission,
+    ClientProxy,
+    Condition,
+    Container,
+    JobSet,
+    PendingPod,
+    Pool,
+    RefusedPods,
+    Silent,
+    Snapshot,
+)
 from pathways import jobset, kueue, labels, names, refusals
 from pathways.plan import Plan
 
@@ -36,18 +47,19 @@ def observe(google: Google, plan: Plan) -> Snapshot:
     cluster = deployed.cluster
     snapshot.status, snapshot.version = cluster.status.name, cluster.current_master_version
     snapshot.message = cluster.status_message or next((each.message for each in cluster.conditions), "")
-    with ThreadPoolExecutor(7) as pool:
+    with ThreadPoolExecutor(8) as pool:
         operations = pool.submit(_seen, snapshot, "GKE's operations", lambda: _operations(deployed), [])
         nodes = pool.submit(_seen, snapshot, "nodes", lambda: deployed.kubernetes.items("/api/v1/nodes"), None)
         job = pool.submit(_seen, snapshot, "the JobSet", lambda: _job_set(deployed), None)
         pods = pool.submit(_seen, snapshot, "pods", deployed.pods, [])
         refused = pool.submit(_seen, snapshot, "pods that are refused", lambda: _refused(deployed), [])
         admission = pool.submit(_seen, snapshot, "Kueue", lambda: _admission(deployed), None)
+        clients = pool.submit(_seen, snapshot, "the proxies of clients", lambda: _clients(deployed), None)
         address = pool.submit(_seen, snapshot, "the load balancer", lambda: _proxy_address(deployed), None)
         snapshot.job, found = job.result(), pods.result()
         read = reading.read(deployed, found, reading.Wanted(since=_since(snapshot.job, found), tail=LINES))
         snapshot.operations, snapshot.admission = operations.result(), admission.result()
-        snapshot.refused = refused.result()
+        snapshot.refused, snapshot.clients = refused.result(), clients.result()
         snapshot.proxy_address = address.result()
         snapshot.pools = _pools(deployed, nodes.result())
     snapshot.containers = [each for pod in found for each in _containers(pod)]
@@ -181,6 +193,27 @@ def admission_of(workload: Json) -> Admission:
     admitted = conditions.get("Admitted", {}).get("status") == "True"
     telling = conditions.get("Admitted" if admitted else "QuotaReserved", {})
     return Admission(admitted, telling.get("message", "Kueue has not looked at it yet"))
+
+
+def _clients(deployed: Deployed) -> list[ClientProxy] | None:
+    if deployed.plan.settings.workload.mode != "service":
+        return None
+    jobs = deployed.kubernetes.items(f"/apis/batch/v1/namespaces/{deployed.namespace}/jobs")
+    return clients_of(jobs, deployed.plan.settings.workload.name)
+
+
+def clients_of(jobs: list[Json], job_set: str) -> list[ClientProxy]:
+    """The proxies among a namespace's jobs, by their names."""
+    found, prefix = [], names.proxy_job(job_set, "")
+    for job in jobs:
+        place, status = job["metadata"], job.get("status", {})
+        if place["name"].startswith(prefix) and labels.JOB_SET not in (place.get("labels") or {}):
+            [container] = job["spec"]["template"]["spec"]["containers"]
+            flag = next((each for each in container["args"] if each.startswith("--virtual_slices=")), "")
+            state = "running" if status.get("ready") else "ended" if status.get("conditions") else "starting"
+            client, slices = place["name"].removeprefix(prefix), flag.count(",") + 1
+            found.append(ClientProxy(client, slices, state, place["creationTimestamp"]))
+    return found
 
 
 def _proxy_address(deployed: Deployed) -> str | None:

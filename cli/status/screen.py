@@ -65,7 +65,12 @@ def _facts(snapshot: Snapshot) -> RenderableType:
         )
     if line := snapshot.said("resource-manager", ALL_SLICES):
         grid.add_row("slices", Text(line.text.strip("* ").strip(), _GOOD))
-    grid.add_row("proxy", snapshot.proxy_address or "no address yet")
+    if snapshot.clients is None:
+        grid.add_row("proxy", snapshot.proxy_address or "no address yet")
+    elif not snapshot.clients:
+        grid.add_row("clients", f"none now; pathways connect -s {snapshot.stack} starts one")
+    for each in snapshot.clients or ():
+        grid.add_row("client", f"{each.client}: {count(each.slices, 'slice')}, proxy {each.state} since {each.since}")
     return grid
 
 

@@ -66,6 +66,16 @@ class RefusedPods:
 
 
 @dataclass(frozen=True)
+class ClientProxy:
+    """The proxy of a client of a shared service: `state` is running, starting or ended; `slices` are the client's."""
+
+    client: str
+    slices: int
+    state: str
+    since: str
+
+
+@dataclass(frozen=True)
 class JobSet:
     """The JobSet. `ready` counts ready jobs by kind."""
 
@@ -98,7 +108,7 @@ class Silent:
 
 @dataclass
 class Snapshot:
-    """All of it. What is None or empty is not there, or listed under `silent`."""
+    """All of it. What is None or empty is not there, or listed under `silent`. Only a shared service has `clients`."""
 
     stack: str
     project: str
@@ -123,6 +133,7 @@ class Snapshot:
     pending: list[PendingPod] = field(default_factory=list)
     refused: list[RefusedPods] = field(default_factory=list)
     proxy_address: str | None = None
+    clients: list[ClientProxy] | None = None
     lines: list[Line] = field(default_factory=list)
     silent: list[Silent] = field(default_factory=list)
 

@@ -58,10 +58,13 @@ def check(variables: dict[str, str], environment: dict[str, str]) -> subprocess.
 
 
 def test_clients_share_the_slices_and_leave_no_proxy_however_they_end(shared: Commands) -> None:
-    assert proxies(shared) == [], "up leaves none"
+    before = shared.status()
+    assert (before["clients"], before["troubles"]) == ([], []), "up leaves none"
+    assert "clients" in (told := shared.run("status").stdout) and "none now" in told
     with held(shared, "anna", signal.SIGINT) as anna:
         with held(shared, "boris", signal.SIGTERM) as boris:
-            assert sorted(proxies(shared)) == ["shared-proxy-anna", "shared-proxy-boris"]
+            seen = [(each["client"], each["slices"], each["state"]) for each in shared.status()["clients"]]
+            assert seen == [("anna", 2, "running"), ("boris", 2, "running")]
             for variables in (anna, boris):
                 done = check(variables, shared.environment)
                 assert done.returncode == 0, done.stderr

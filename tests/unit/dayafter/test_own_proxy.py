@@ -14,7 +14,10 @@ from cli.cloud.errors import CloudError
 from cli.cloud.stack import Deployed
 from cli.connect import own_proxy
 from cli.stacks import FOLDER
-from pathways import names, plan, stackfile
+from cli.status.observe import clients_of
+from cli.status.snapshot import ClientProxy
+from pathways import manifests, names, plan, stackfile
+from pathways.labels import JOB_SET
 from pathways.plan import Plan
 from pathways.proxy_job import Client
 from tests.unit.dayafter.test_connect import connect
@@ -117,6 +120,15 @@ def test_a_proxy_that_cannot_be_taken_away_is_said_to_be_left(capfd: pytest.Capt
     with own_proxy.brought(deployed(cluster), Client("anna")):
         pass
     assert "kubectl delete job shared-proxy-anna -n default" in capfd.readouterr().err
+
+
+def test_status_tells_whose_proxies_there_are() -> None:
+    [proxy] = manifests.of_client(shared(), Client("anna", 2))
+    created = {**proxy, "metadata": {**proxy["metadata"], "creationTimestamp": "2027-01-01T00:00:00Z"}}
+    job_sets = {**created, "metadata": {**created["metadata"], "labels": {JOB_SET: "shared-proxy"}}}
+    for status, state in (({"ready": 1}, "running"), ({"active": 1}, "starting"), ({"conditions": [{}]}, "ended")):
+        [found] = clients_of([{**created, "status": status}, job_sets], "shared")
+        assert found == ClientProxy("anna", 2, state, "2027-01-01T00:00:00Z")
 
 
 @pytest.mark.parametrize("user", ["anna", "Anna.Müller@example.com", "-", "x" * 80])
