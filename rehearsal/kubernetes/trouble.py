@@ -23,7 +23,8 @@ JOB_SETS = "/apis/jobset.x-k8s.io/v1alpha2/jobsets"
 # Restarts that are no accident: a worker may well start before what it asks for.
 RESTARTS = 2
 # For how long (seconds) a state that may pass must last until it counts: kubelets, scheduler and controllers try again.
-PATIENCE = {"waiting": 15.0, "unschedulable": 60.0, "refused": 30.0}
+# The Job controller's next try may be a minute away, and a busy machine's webhook answers late.
+PATIENCE = {"waiting": 15.0, "unschedulable": 60.0, "refused": 90.0}
 # For how long (seconds) what was wrong before may last: the update that mends it must come to its pods first.
 PATIENCE_WITH_FOUND = 90.0
 _WAITING = {"ErrImagePull", "ImagePullBackOff", "CreateContainerConfigError", "ContainerCreating"}
