@@ -1,6 +1,6 @@
 """Whether Pathways answers a JAX program: connects as one does, counts the devices, and computes on all of them.
 
-Runs where JAX and pathwaysutils are, with JAX_PLATFORMS and JAX_BACKEND_TARGET as the stack gives them. Ends with 0, or:
+Runs where JAX and pathwaysutils are, with the variables that the stack gives its clients. Ends with 0, or:
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def say(step: str, text: str) -> None:
 
 
 def _settings(timeout: int) -> str:
-    """The address of the proxy; what a user need not set is set here."""
+    """The address of the proxy. Raises Failure for variables with which no JAX program would reach it."""
     target = os.environ.get("JAX_BACKEND_TARGET", "")
     if os.environ.get("JAX_PLATFORMS") != "proxy" or not target.startswith("grpc://"):
         raise Failure(
@@ -79,12 +79,12 @@ def _settings(timeout: int) -> str:
             f"JAX_PLATFORMS is {os.environ.get('JAX_PLATFORMS')!r} and JAX_BACKEND_TARGET {target!r}; "
             "Pathways needs proxy and grpc://HOST:PORT. The stack's outputs have both.",
         )
-    insecure = os.environ.get(_INSECURE)
-    if insecure not in (None, "true"):
-        raise Failure(USAGE, f"{_INSECURE}={insecure}: jaxlib connects to no proxy with it; it must be true.")
-    if insecure is None:
-        os.environ[_INSECURE] = "true"
-        say("note", f"jaxlib connects to no proxy without {_INSECURE}=true in the environment; set here")
+    if os.environ.get(_INSECURE) != "true":
+        raise Failure(
+            USAGE,
+            f"{_INSECURE} is {os.environ.get(_INSECURE)!r}; jaxlib connects to no proxy unless it is true. "
+            "pathways connect, the client's container and cluster.env set it.",
+        )
     os.environ[_TIMEOUT] = str(timeout)
     # What jaxlib logs on its way is for those who work on jaxlib.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")

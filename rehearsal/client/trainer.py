@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 STEPS, SECONDS_PER_STEP = 10, 1.0
+# jaxlib connects to no proxy unless it is true.
+INSECURE = "IFRT_PROXY_USE_INSECURE_GRPC_CREDENTIALS"
 # Without these MaxText would look for TPUs of its own, or not know where to write.
 NEEDED = {"enable_single_controller": "true", "base_output_directory": "gs://.+", "run_name": ".+"}
 
@@ -42,6 +44,8 @@ def target(environment: Mapping[str, str]) -> str:
             f"JAX_PLATFORMS={environment.get('JAX_PLATFORMS', '')} and JAX_BACKEND_TARGET={address} "
             "lead to no Pathways service"
         )
+    if environment.get(INSECURE) != "true":
+        raise TrainerError(f"{INSECURE}={environment.get(INSECURE, '')}: jaxlib connects to no proxy unless it is true")
     return address
 
 
@@ -98,8 +102,6 @@ def main() -> int:
     try:
         given = settings(sys.argv[1:])
         log(f"training {given['run_name']} by the proxy at {target(os.environ)}, a stand-in for MaxText")
-        # See rehearsal.client.check.
-        os.environ.setdefault("IFRT_PROXY_USE_INSECURE_GRPC_CREDENTIALS", "true")
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
         train(int(given.get("steps", STEPS)))
     except TrainerError as error:

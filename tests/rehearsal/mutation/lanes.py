@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from pathways import containers
 from pathways.plan import Plan
 from rehearsal.client import CHECK
 from rehearsal.kubernetes import trouble
@@ -113,7 +114,8 @@ class Lanes:
     def _use(self, namespace: str) -> Verdict:
         """Let a JAX program in the cluster use the service."""
         slices = self._plan.settings.slices.count
-        target = str(self._plan.endpoints.backend_target).replace(".default.svc.", f".{namespace}.svc.")
+        head = str(self._plan.endpoints.proxy).rpartition(":")[0].replace(".default.svc.", f".{namespace}.svc.")
+        variables = containers.client_variables(head)
         command = ["python", os.fspath(CHECK), f"--slices={slices}", f"--devices={self._devices}", "--timeout=15"]
         pod = {
             "metadata": {"name": CLIENT},
@@ -125,10 +127,7 @@ class Lanes:
                         "name": CLIENT,
                         "image": "example.com/client:1",
                         "command": command,
-                        "env": [
-                            {"name": "JAX_PLATFORMS", "value": "proxy"},
-                            {"name": "JAX_BACKEND_TARGET", "value": target},
-                        ],
+                        "env": [{"name": name, "value": value} for name, value in variables.items()],
                     }
                 ],
             },

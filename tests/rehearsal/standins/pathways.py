@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pathways import containers
 from rehearsal.client import CHECKOUT, ENVIRONMENT, VARIABLE
 from rehearsal.processes import wait_for
 from rehearsal.standins.slices import InstanceType
@@ -113,9 +114,7 @@ class Pathways:
         """What a stack gives its users, and where they have JAX."""
         return {
             **os.environ,
-            "JAX_PLATFORMS": "proxy",
-            "JAX_BACKEND_TARGET": self.target,
-            "IFRT_PROXY_USE_INSECURE_GRPC_CREDENTIALS": "true",
+            **containers.client_variables(self.head, PROXY),
             "PATHWAYS_PROXY_CONNECTION_TIMEOUT_SECS": "30",
             VARIABLE: str(ENVIRONMENT.folder),
         }

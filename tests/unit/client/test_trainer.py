@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from pathways import containers
 from rehearsal.client import trainer
 from rehearsal.client.trainer import TrainerError
 
 GIVEN = ["enable_single_controller=true", "base_output_directory=gs://b/maxtext", "run_name=r"]
-JAX = {"JAX_PLATFORMS": "proxy", "JAX_BACKEND_TARGET": "grpc://127.0.0.1:29000"}
+JAX = containers.client_variables("127.0.0.1")
 
 
 def test_settings_are_read_after_a_configuration_file() -> None:
@@ -26,3 +27,9 @@ def test_an_environment_that_leads_to_no_proxy_is_said(change: dict[str, str]) -
     assert trainer.target(JAX) == "grpc://127.0.0.1:29000"
     with pytest.raises(TrainerError, match="lead to no Pathways service"):
         trainer.target(JAX | change)
+
+
+@pytest.mark.parametrize("variable", sorted({*JAX} - {"XCLOUD_ENVIRONMENT"}))
+def test_a_variable_without_which_jax_reaches_no_proxy_is_named(variable: str) -> None:
+    with pytest.raises(TrainerError, match=variable):
+        trainer.target({name: value for name, value in JAX.items() if name != variable})
