@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from pathways import images
-from rehearsal.standins import worker
+from rehearsal.standins import sidecar, worker
 from rehearsal.standins.flags import FlagError, Flags, parse
 from rehearsal.standins.wire import Refused
 
@@ -40,6 +40,8 @@ async def serve(flags: Flags, address: str) -> None:
         greeting = worker.hello(flags, os.environ, address)
         await _listen(_nobody, address, flags.port)
         log(f"Pathways Server serving on [::]:{flags.port}")
+        if greeting["sidecar"]:
+            await sidecar.meet(address, flags.image_tag)
         await worker.run(*flags.resource_manager, address, greeting, log)
     else:
         await _serve_proxy(flags, address)

@@ -61,6 +61,11 @@ class Flags:
     def virtual_slices(self) -> list[str]:
         return self.values["virtual_slices"].split(",") if "virtual_slices" in self.values else []
 
+    @property
+    def sidecar(self) -> bool:
+        """Whether the proxy is to use the workers' colocated-Python sidecars."""
+        return "sidecar_name" in self.values
+
     def count(self, name: str) -> int:
         return int(self.values[name])
 

@@ -87,6 +87,8 @@ class Proxy:
         if not ready or expected - ready > self._elastic:
             text = f"{ready} of {expected} slices are ready, and {self._elastic} may be missing ({self._elastic_flag})."
             raise Unready(text, passing=True)
+        if self._state["sidecars"] != self._flags.sidecar:
+            raise Unready(self._about_sidecars(), passing=False)
         return self._state
 
     def enter(self, peer: str) -> Visit:
@@ -101,6 +103,12 @@ class Proxy:
     def _expected(self, state: Message) -> int:
         """How many slices a client has once all of them are there."""
         return len(self._flags.virtual_slices) or int(state["instance_count"])
+
+    def _about_sidecars(self) -> str:
+        flag, folder = "--sidecar_name", "--cloud_pathways_sidecar_shm_directory"
+        if self._flags.sidecar:
+            return f"The proxy has {flag}, and no worker shares memory with a colocated-Python sidecar ({folder})."
+        return f"The workers have colocated-Python sidecars ({folder}), of which the proxy knows nothing ({flag})."
 
     def _left(self) -> None:
         if self._visit is not None:

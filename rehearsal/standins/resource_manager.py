@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from rehearsal.standins.slices import InstanceType
 from rehearsal.standins.wire import Message, Peer, resolve
+from rehearsal.standins.worker import check_filled
 
 Log = Callable[[str], None]
 
@@ -40,6 +41,7 @@ class ResourceManager:
     workers: dict[Place, Peer] = field(default_factory=dict)
     addresses: dict[Place, str] = field(default_factory=dict)
     hostnames: dict[int, str] = field(default_factory=dict)
+    sidecars: dict[Place, bool] = field(default_factory=dict)
     listeners: list[Peer] = field(default_factory=list)
     wanted: dict[Peer, int] = field(default_factory=dict)
     granted: dict[Peer, list[int]] = field(default_factory=dict)
@@ -75,6 +77,7 @@ class ResourceManager:
             )
         self.workers[place], self.addresses[place] = peer, str(hello["address"])
         self.hostnames[place.slice] = variables["TPU_WORKER_HOSTNAMES"]
+        self.sidecars[place] = bool(hello.get("sidecar"))
         peer.send({"registered": True})
         self._changed()
         while await peer.receive() is not None:
@@ -172,11 +175,15 @@ class ResourceManager:
         return None
 
     def state(self, peer: Peer) -> Message:
-        """The slices that are ready, by index, each with its hosts' addresses; virtual ones are counted from 0."""
+        """The slices that are ready, by index, each with its hosts' addresses; virtual ones are counted from 0.
+
+        And whether workers have a sidecar.
+        """
         own = self.granted.get(peer, []) if peer in self.wanted else sorted(self._ready)
         return {
             "instance_type": self.instance_type,
             "instance_count": self.instance_count,
+            "sidecars": any(self.sidecars.values()),
             "slices": {
                 str(number if peer in self.wanted else index): [
                     self.addresses[Place(index, host)] for host in range(self.slices.hosts)
@@ -207,6 +214,7 @@ def _told(slices: list[int]) -> str:
 
 def check_host(environment: Mapping[str, str], address: str) -> None:
     """The variables of a resource manager's container. Raises ValueError naming the one that is wrong."""
+    check_filled(environment)
     for name in ("HOST_ADDRESS", "TPU_SKIP_MDS_QUERY"):
         if name not in environment:
             raise ValueError(f"the environment lacks {name}")

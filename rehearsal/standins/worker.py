@@ -6,7 +6,9 @@ import asyncio
 import math
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
+from rehearsal.standins import sidecar
 from rehearsal.standins.flags import Flags
 from rehearsal.standins.wire import Message, Refused, connect, resolve
 
@@ -16,6 +18,7 @@ def hello(flags: Flags, environment: Mapping[str, str], address: str) -> Message
     missing = [name for name in _VARIABLES if name not in environment]
     if missing:
         raise ValueError(f"the environment lacks {', '.join(missing)}")
+    check_filled(environment)
     for name in _NUMBERS:
         if not environment[name].isdigit():
             raise ValueError(f"{name}={environment[name]} is not a number")
@@ -30,7 +33,21 @@ def hello(flags: Flags, environment: Mapping[str, str], address: str) -> Message
     _check_coordinator(environment["MEGASCALE_COORDINATOR_ADDRESS"], flags.resource_manager[0])
     _check_optional(environment)
     variables = {name: environment[name] for name in (*_VARIABLES, *_OPTIONAL) if name in environment}
-    return {"role": "worker", "address": address, "shared": flags.shared, "variables": variables}
+    shared_memory = sidecar.folder(flags, environment, Path("/proc/self/mounts").read_text())
+    return {
+        "role": "worker",
+        "address": address,
+        "shared": flags.shared,
+        "variables": variables,
+        "sidecar": bool(shared_memory),
+    }
+
+
+def check_filled(environment: Mapping[str, str]) -> None:
+    """Raises ValueError for a variable that is there and empty, as of a field of the pod that does not exist."""
+    for name in _OF_JOB_SET:
+        if environment.get(name) == "":
+            raise ValueError(f"{name} is empty: the field of the pod that it is taken from does not exist")
 
 
 def _check_optional(environment: Mapping[str, str]) -> None:
@@ -94,6 +111,7 @@ async def run(host: str, port: int, address: str | None, greeting: Message, log:
 
 
 _NUMBERS = ("MEGASCALE_SLICE_ID", "MEGASCALE_NUM_SLICES", "TPU_WORKER_ID")
+_OF_JOB_SET = ("JOBSET_NAME", "REPLICATED_JOB_NAME")
 _OPTIONAL = ("TPU_ACCELERATOR_TYPE",)
 _VARIABLES = (
     *_NUMBERS,

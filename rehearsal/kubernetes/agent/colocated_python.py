@@ -1,4 +1,4 @@
-"""Stands in for the colocated-Python server: checks what it is given, listens, and stays.
+"""Stands in for the colocated-Python server: checks what it is given, tells who connects its image's tag, and stays.
 
 Source: pathwaysutils, colocated Python (variables of the sidecar, memory shared with the worker).
 """
@@ -12,6 +12,8 @@ import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+
+from pathways import images
 
 PORT_AT_ADDRESS = re.compile(r"[^\s:]+:([1-9]\d{0,4})")
 
@@ -29,11 +31,16 @@ def fault(environment: Mapping[str, str], mounts: str) -> str | None:
     return None
 
 
-async def serve(address: str, port: int) -> None:
+async def serve(address: str, port: int, image: str) -> None:
     """Listen until SIGTERM. Raises OSError for a port in use."""
+
+    async def tell(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(f"{images.tag_of(image)}\n".encode())
+        writer.close()
+
     ended = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
-    server = await asyncio.start_server(lambda _reader, writer: writer.close(), address, port)
+    server = await asyncio.start_server(tell, address, port)
     print(f"colocated Python server listening on port {port}", flush=True)
     await ended.wait()
     server.close()
@@ -45,7 +52,7 @@ def main() -> int:
         return 1
     try:
         port = int(os.environ["GRPC_SERVER_ADDRESS"].rpartition(":")[2])
-        asyncio.run(serve(os.environ["REHEARSAL_ADDRESS"], port))
+        asyncio.run(serve(os.environ["REHEARSAL_ADDRESS"], port, os.environ["REHEARSAL_IMAGE"]))
     except OSError as error:
         print(f"cannot listen at {os.environ['GRPC_SERVER_ADDRESS']}: {error.strerror}", file=sys.stderr)
         return 1

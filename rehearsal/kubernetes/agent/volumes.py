@@ -14,6 +14,8 @@ Json = dict[str, Any]
 # (source, place, read only)
 Mount = tuple[str, str, bool]
 FUSE = "gcsfuse.csi.storage.gke.io"
+# Pods with it get the container that mounts buckets. Source: GKE documentation on Cloud Storage FUSE.
+FUSE_ANNOTATION = "gke-gcsfuse/volumes"
 UNSUPPORTED = "the rehearsal has no volumes of kind {kind}; it has emptyDir, hostPath, configMap, secret, projected, downwardAPI and Cloud Storage FUSE"
 
 
@@ -76,6 +78,10 @@ class Volumes:
         if "hostPath" in volume:
             return self._host_path(volume["hostPath"])
         if "csi" in volume and volume["csi"]["driver"] == FUSE:
+            if (self._pod["metadata"].get("annotations") or {}).get(FUSE_ANNOTATION) != "true":
+                raise ConfigError(
+                    f"failed to find the sidecar container in Pod spec: annotation {FUSE_ANNOTATION} is not true"
+                )
             folder = self._places.buckets / str(volume["csi"]["volumeAttributes"]["bucketName"])
             files: dict[str, str] = {}
         elif "emptyDir" in volume:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rehearsal.kubernetes.agent.environment import ConfigError
-from rehearsal.kubernetes.agent.volumes import Places, Volumes
+from rehearsal.kubernetes.agent.volumes import FUSE_ANNOTATION, Places, Volumes
 from tests.unit.agent.samples import ADDRESSES, container, pod
 
 Json = dict[str, Any]
@@ -22,9 +22,11 @@ def lookup(kind: str, name: str) -> Json | None:
     return OBJECTS.get((kind, name))
 
 
-def volumes(folder: Path, *stated: Json) -> Volumes:
+def volumes(folder: Path, *stated: Json, **annotations: str) -> Volumes:
     places = Places(folder / "pod", folder / "node", folder / "buckets")
-    made = Volumes(pod(volumes=list(stated)), places, ADDRESSES, lookup, lambda audience, _: f"token for {audience}")
+    of = pod(volumes=list(stated))
+    of["metadata"]["annotations"] |= annotations
+    made = Volumes(of, places, ADDRESSES, lookup, lambda audience, _: f"token for {audience}")
     made.make()
     return made
 
@@ -69,8 +71,12 @@ def test_config_maps_secrets_tokens_and_fields_become_files(tmp_path: Path) -> N
 
 def test_a_bucket_is_one_folder_for_all_pods(tmp_path: Path) -> None:
     csi = {"driver": "gcsfuse.csi.storage.gke.io", "volumeAttributes": {"bucketName": "checkpoints"}}
-    source, *_ = mounted(volumes(tmp_path, {"name": "bucket-0", "csi": csi}), name="bucket-0", mountPath="/ckpt")
+    volume = {"name": "bucket-0", "csi": csi}
+    made = volumes(tmp_path, volume, **{FUSE_ANNOTATION: "true"})
+    source, *_ = mounted(made, name="bucket-0", mountPath="/ckpt")
     assert source == tmp_path / "buckets" / "checkpoints"
+    with pytest.raises(ConfigError, match=f"annotation {FUSE_ANNOTATION} is not true"):
+        volumes(tmp_path, volume)
 
 
 def test_a_missing_config_map_and_an_unknown_kind_are_named(tmp_path: Path) -> None:

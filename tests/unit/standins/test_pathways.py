@@ -319,6 +319,7 @@ def test_a_proxy_for_other_slices_ends(flag: str, said: str) -> None:
         ({"TPU_SKIP_MDS_QUERY": "false"}, "TPU_SKIP_MDS_QUERY=false"),
         ({"HOST_ADDRESS": None}, "the environment lacks HOST_ADDRESS"),
         ({"TPU_SKIP_MDS_QUERY": None}, "the environment lacks TPU_SKIP_MDS_QUERY"),
+        ({"JOBSET_NAME": ""}, "JOBSET_NAME is empty"),
     ],
 )
 def test_a_resource_manager_knows_its_own_host(changes: dict[str, str | None], said: str) -> None:
