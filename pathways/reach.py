@@ -61,8 +61,13 @@ def network_policy(settings: Settings) -> dict[str, Any] | None:
     }
 
 
+def name(settings: Settings) -> str:
+    """What the Service and the NetworkPolicy are called."""
+    return f"{settings.workload.name}-proxy"
+
+
 def _metadata(settings: Settings) -> dict[str, str]:
-    return {"name": f"{settings.workload.name}-proxy", "namespace": settings.workload.namespace}
+    return {"name": name(settings), "namespace": settings.workload.namespace}
 
 
 def _head_labels(settings: Settings) -> dict[str, str]:

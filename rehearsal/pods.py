@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pathways import containers, names, stackfile
+from pathways import containers, names, reach, stackfile
 from rehearsal import view
 from rehearsal.client import ENVIRONMENT, expected
 from rehearsal.errors import RehearsalError
 from rehearsal.home import CHECKOUT
+from rehearsal.kubernetes import network_policies
 from rehearsal.kubernetes.agent.addresses import standing_for
 from rehearsal.kubernetes.agent.client_command import IN_PLACE
 from rehearsal.kubernetes.api import Api, ApiError, UnreachableError
@@ -87,6 +88,8 @@ def check(
             with _way(session, file, "--client", "check") as variables:
                 _check(outputs, variables)
         elif address := str(outputs.get("proxyLoadBalancer") or ""):
+            if wrong := network_policies.look(api, namespace, reach.name(settings)):
+                raise RehearsalError("\n".join(wrong))
             say(f"client check: a JAX program, through the load balancer {address}:")
             host, _, port = address.rpartition(":")
             local = standing_for(folder(session, project, cluster), host)

@@ -94,8 +94,13 @@ class Loopback:
 def standing_for(folder: Path, address: str) -> str:
     """The loopback address that stands for one of the nodes' network, in the cluster that has this folder.
 
-    Raises RehearsalError where no pods run.
+    Raises RehearsalError where no pods run, and for a public address.
     """
+    if IPv4Address(address) not in NODE_RANGE:
+        raise RehearsalError(
+            f"{address} is no address of the nodes' network: a load balancer is internal with the annotation "
+            "networking.gke.io/load-balancer-type: Internal."
+        )
     try:
         block = IPv4Network(json.loads((folder / FILE).read_text())["block"])
     except FileNotFoundError:
