@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pathways import refusals
+from pathways import kueue, refusals
 from pathways.labels import JOB_SET
 from rehearsal.kubernetes.api import Api, ApiError
 
@@ -20,11 +20,12 @@ JOBS = "/apis/batch/v1/jobs"
 EVENTS = "/api/v1/events"
 _OF_JOBS = "involvedObject.kind!=Pod,involvedObject.kind!=Node"
 JOB_SETS = "/apis/jobset.x-k8s.io/v1alpha2/jobsets"
+WORKLOADS = f"/apis/{kueue.API_VERSION}/workloads"
 # Restarts that are no accident: a worker may well start before what it asks for.
 RESTARTS = 2
 # For how long (seconds) a state that may pass must last until it counts: kubelets, scheduler and controllers try again.
 # The Job controller's next try may be a minute away, and a busy machine's webhook answers late.
-PATIENCE = {"waiting": 15.0, "unschedulable": 60.0, "refused": 90.0}
+PATIENCE = {"waiting": 15.0, "unschedulable": 60.0, "refused": 90.0, "queued": 60.0}
 # For how long (seconds) what was wrong before may last: the update that mends it must come to its pods first.
 PATIENCE_WITH_FOUND = 90.0
 _WAITING = {"ErrImagePull", "ImagePullBackOff", "CreateContainerConfigError", "ContainerCreating"}
@@ -35,7 +36,8 @@ class Trouble:
     """Something that keeps a pod, or one container of it, from running.
 
     `kind` is ended, waiting, unschedulable or rejected (by its node); `said` is the end of the container's log. `name` is
-    the pod's; where there is none, that of a Job or JobSet whose pods or jobs are refused, or of a JobSet that failed.
+    the pod's; where there is none, that of a Job or JobSet whose pods or jobs are refused, or of a JobSet that failed or
+    that Kueue keeps queued.
     """
 
     namespace: str
@@ -51,7 +53,7 @@ class Trouble:
         return (self.namespace, self.name, self.container, self.kind)
 
     def __str__(self) -> str:
-        if self.kind in ("refused", "failed"):
+        if self.kind in ("refused", "failed", "queued"):
             return self.what
         subject = f"container {self.container} of pod {self.name}" if self.container else f"pod {self.name}"
         text = f"{subject} {self.what}"
@@ -119,9 +121,10 @@ class Watcher:
 
     def _troubles(self) -> list[Trouble]:
         pods = self._api.items(PODS, labelSelector=JOB_SET)
-        job_sets = self._job_sets()
+        job_sets = self._defined(JOB_SETS)
         found = [trouble for pod in pods for trouble in of_pod(pod)]
-        return [*found, *self._refused(job_sets)] or of_job_sets(job_sets)
+        found = [*found, *self._refused(job_sets)] or of_job_sets(job_sets)
+        return found or of_workloads(self._defined(WORKLOADS))
 
     def _refused(self, job_sets: list[Json]) -> list[Trouble]:
         jobs = self._api.items(JOBS, labelSelector=JOB_SET)
@@ -131,11 +134,11 @@ class Watcher:
             for each in refusals.find(jobs, job_sets, events)
         ]
 
-    def _job_sets(self) -> list[Json]:
+    def _defined(self, collection: str) -> list[Json]:
         try:
-            return self._api.items(JOB_SETS)
+            return self._api.items(collection)
         except ApiError:
-            return []  # JobSet is not installed yet
+            return []  # its controller is not installed yet, or not at all
 
 
 def of_job_sets(job_sets: Iterable[Json]) -> list[Trouble]:
@@ -145,4 +148,21 @@ def of_job_sets(job_sets: Iterable[Json]) -> list[Trouble]:
         for item in job_sets
         for condition in item.get("status", {}).get("conditions") or ()
         if condition["type"] == "Failed" and condition["status"] == "True" and (place := item["metadata"])
+    ]
+
+
+def of_workloads(workloads: Iterable[Json]) -> list[Trouble]:
+    """JobSets to which Kueue gives no quota, and so no pods."""
+    return [
+        Trouble(
+            item["metadata"]["namespace"],
+            owner["name"],
+            "",
+            "queued",
+            f"JobSet {owner['name']} waits in Kueue's queue {item['spec'].get('queueName')}: {condition.get('message')}",
+        )
+        for item in workloads
+        for owner in item["metadata"].get("ownerReferences") or ()
+        for condition in item.get("status", {}).get("conditions") or ()
+        if condition["type"] == "QuotaReserved" and condition["status"] == "False"
     ]

@@ -144,3 +144,24 @@ def test_a_job_whose_pods_are_refused_is_told_once_that_has_lasted_with_what_men
     assert "\n  fix: " in found and "kubectl label namespace default" in found
     api.objects[f"{trouble.JOBS}/pathways-worker-0"]["status"]["active"] = 4
     assert watcher.look() == []
+
+
+def test_a_job_set_that_kueue_does_not_admit_is_told_with_kueues_reason() -> None:
+    now = [0.0]
+    condition = {"type": "QuotaReserved", "status": "False", "message": "LocalQueue prod doesn't exist"}
+    workload = {
+        "metadata": {
+            "name": "jobset-pathways-1a2b3",
+            "namespace": "default",
+            "ownerReferences": [{"name": "pathways"}],
+        },
+        "spec": {"queueName": "prod"},
+        "status": {"conditions": [condition]},
+    }
+    api, watcher = watched(lambda: now[0])
+    assert watcher.look() == []
+    api.objects[f"{trouble.WORKLOADS}/jobset-pathways-1a2b3"] = workload
+    assert watcher.look() == []
+    now[0] += trouble.PATIENCE["queued"]
+    [found] = watcher.look()
+    assert str(found) == "JobSet pathways waits in Kueue's queue prod: LocalQueue prod doesn't exist"
