@@ -59,8 +59,9 @@ docs: $(INSTALLED) ## Write generated documents, pictures and golden files anew
 	UPDATE_GOLDEN=1 $(RUN) -m pytest --quiet tests/unit/cli/test_golden.py
 	$(RUN) -m policies.document > docs/policies.md
 
-mutations: $(INSTALLED) tools ## Change each value of a JobSet in turn, and write docs/mutations-gke.md (15 minutes)
-	UPDATE_GOLDEN=1 $(RUN) -m pytest -m extended tests/rehearsal/mutation
+mutations: $(INSTALLED) tools ## Change each derived value in turn, and write docs/mutations.md (an hour)
+	UPDATE_GOLDEN=1 $(RUN) -m pytest -m 'extended or not extended' tests/rehearsal/mutation \
+		tests/rehearsal/slurm/test_mutations.py
 
 bench: $(INSTALLED) ## Measure preview, up, make up, the report, and 64 slices
 	@$(RUN) -m bench

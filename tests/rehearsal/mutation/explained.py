@@ -1,30 +1,51 @@
-"""Changes of the JobSet that a rehearsal rightly lets pass, each with the reason."""
+"""Changes of manifests that a rehearsal rightly lets pass, each with the reason."""
 
 from __future__ import annotations
 
 import re
 
-# By patterns of mutants.title() and, after a space, the new value.
+from tests.rehearsal.mutation.mutants import Mutant
+
+# By patterns of a mutant's name.
 REASONS = {
     r"imagePullPolicy ": "nothing is pulled here; it matters to tags that move, which the checks refuse",
     r"env\[(TPU_MIN_LOG_LEVEL|TF_CPP_MIN_LOG_LEVEL|MEGASCALE_GRPC_ENABLE_XOR_TRACER)\]": "how much is logged",
-    r"env\[(XCLOUD_ENVIRONMENT|JOBSET_NAME|REPLICATED_JOB_NAME)\]": "read by parts of Pathways that no stand-in has",
-    r"(backoffLimit|maxRestarts|restartStrategy|restartPolicy) ": "says what a later failure does, and nothing fails here",
-    r"terminationGracePeriodSeconds ": "how long a pod may take to end",
-    r"limits\.(cpu|memory) ": "the node has room for a little more",
-    r"ports\[\d\]": "declares a port of the node, which the server opens anyway",
-    r"volumeMounts|hostPath|volumes\[shared-tmp\]": "/tmp is shared with tools on the node, and there are none",
-    r"containers\[[\w-]+\]\.name ": "a container's name is only shown",
+    r"env\[PYTHONUNBUFFERED\]": "when lines are logged",
+    r"env\[XCLOUD_ENVIRONMENT\]": "read inside the real servers and the real client only",
+    r"env\[(JOBSET_NAME|REPLICATED_JOB_NAME)\] gone": "no source says what the real servers do without it",
+    r"failurePolicy\.restartStrategy ": "JobSet begins anew all the same, only when the last of the former pods is gone",
+    r"failurePolicy\.maxRestarts 2": "a fatal exit code takes none of the restarts",
+    r"rules\[fatalExitCode\]\.name ": "a rule's name is only shown",
+    r"successPolicy\.operator Any": "of one job any is all",
+    r"^worker\.backoffLimit 201": "the 200 restarts before it take hours",
+    r"terminationGracePeriodSeconds ": "a second more to end; the servers end at once",
+    r"ports\[\d\]|ports\[grpc\]\.name ": "the server opens its port anyway, and no other pod is on its node that wants it",
+    r"volumes\[shared-tmp\]\.hostPath|volumeMounts\[shared-tmp\]( gone|\.mountPath )": "/tmp is shared with tools on"
+    " the node, and there are none",
+    r"^head\.volumes\[shared-tmp\]\.name ": "no container of this head mounts it",
+    r"containers\[[\w-]+\]\.name |Containers\[[\w-]+\]\.name ": "a container's name is only shown",
     r"startupPolicyOrder ": "workers that come before the head wait for it",
-    r"publishNotReadyAddresses ": "the head is ready before anyone asks for its name",
-    r"^(head|worker)\.hostNetwork ": "with an address of its own a pod is found by its name all the same",
-    r"^head\.(completions|parallelism) ": "a second pod comes after the first, or never",
+    r"publishNotReadyAddresses ": "no server has a readiness probe: a pod that runs has its name",
+    r"^(head|worker|Job)\.hostNetwork ": "with an address of its own a pod is found by its name all the same",
+    r"^head\.completions 2|Job\.completions 2": "the second pod would come after the first, which does not end here",
+    r"(head|Job)\.parallelism 2|^worker\.parallelism 3": "a Job runs no more pods than its completions",
     r"^worker\.tolerations": "GKE, and this API server, add it to pods that ask for TPU chips",
-    r"^worker\..*--server_port=29002": "no other server asks for a worker's port here",
-    r"^worker\.parallelism 3": "a Job runs no more pods than its completions",
+    r"^worker\..*--server_port=29002": "a worker tells the resource manager where it listens",
+    r"command\[0\]|command\[1\]|main\]\.image ": "the user's own program is not on this machine, and the check runs in"
+    " its place",
+    r"command\[--timeout\]": "the client's own",
+    r"num_elastic_instances=2": "who may lose two slices may lose one",
+    r"emptyDir\.(medium|sizeLimit) ": "no memory is measured here",
+    r"Job\.labels\.": "people find the pod by it",
+    r"Job\.automountServiceAccountToken ": "a token more that nobody reads",
+    r"virtual_slices gone": "without it a proxy takes all slices, as this client does",
+    r"allow-global-access ": "there are no clients in other regions here",
+    r"externalTrafficPolicy ": "clients come as well; their address is then a node's, which no firewall sees here",
+    r"network\.subdomain ": "the pods' names and what they ask for are made of it both",
+    r"csi\.volumeAttributes\.(mountOptions|hostNetworkPodKSA) ": "read inside Cloud Storage FUSE's driver",
 }
 
 
-def reason(name: str) -> str | None:
+def reason(mutant: Mutant) -> str | None:
     """Why a change may pass; None where it must not."""
-    return next((why for pattern, why in REASONS.items() if re.search(pattern, name)), None)
+    return next((why for pattern, why in REASONS.items() if re.search(pattern, mutant.name)), None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from pathways import scratch
 from pathways.slurm import render
 from rehearsal.client import ENVIRONMENT
 from rehearsal.errors import RehearsalError
+from rehearsal.home import CHECKOUT
 from rehearsal.processes import wait_for
 from rehearsal.slurm import service
 from tests.rehearsal import mutation_page
@@ -64,7 +65,7 @@ SURVIVORS = {
     "run_worker.sh --server_port": "A worker tells the resource manager where it listens; the firewall's two ports are"
     " compared with the scripts' in tests/unit.",
 }
-_TIMES = re.compile(r"(?m)^(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d ")
+_TIMES = re.compile(r"\b(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d ")
 # Job ids and the like.
 _NUMBERS = re.compile(r"(?<![\w:.=,-])\d{1,3}(?![\w:.=,])|(?<=logs/)\d+|(?<=pathways-)\d+|(?<=workers-)\d+")
 # What is said of a good start, too.
@@ -147,7 +148,7 @@ def _stop(site: Site) -> None:
 
 def readable(text: str, site: Site) -> str:
     """A message without what differs from run to run."""
-    text = _TIMES.sub("", text).replace(str(site.home), "~")
+    text = _TIMES.sub("", text).replace(str(site.home), "~").replace(f"{CHECKOUT}/", "")
     text = re.sub(r"127\.\d+\.(\d+\.\d+)", r"127.N.\1", text)
     return _NUMBERS.sub("N", text)
 
@@ -176,19 +177,13 @@ def test_without_a_change_all_goes_well(intact: Site, google: str) -> None:
     assert trouble(intact, google, None) == ""
 
 
-def _write(new: Mapping[tuple[str, str], str]) -> None:
+def _write(new: mutation_page.Table) -> None:
     """Put what was said of some mutants onto the page, which keeps what was said of the others."""
-    known = mutation_page.rows(TITLE) | new
+    known = mutation_page.tables(TITLE).get("", {}) | dict(new)
     told = {mutant.key: known.get(mutant.key, "") for mutant in ALL}
-    told |= {mutant.key: f"*nothing*: {SURVIVORS[mutant.where]}" for mutant in ALL if mutant.where in SURVIVORS}
-    mutation_page.write(TITLE, _INTRODUCTION, {key: _short(text) for key, text in told.items()})
+    told |= {mutant.key: mutation_page.NOTHING + SURVIVORS[mutant.where] for mutant in ALL if mutant.where in SURVIVORS}
+    mutation_page.write(TITLE, f"{mutation_page.score({'': told})} {_INTRODUCTION}", {"": told})
 
 
-def _short(text: str, most: int = 240) -> str:
-    return text if len(text) <= most else text[:most] + "…"
-
-
-_INTRODUCTION = f"""{mutation_page.score(len(ALL), SURVIVORS)} The scripts are those of two slices of v6e 2x4, on a real
-Slurm with the servers' stand-ins; a run ends with a JAX program that computes on all slices, and with `scancel`.
-
-"""
+_INTRODUCTION = """The scripts are those of two slices of v6e 2x4, on a real Slurm with the servers' stand-ins; a run
+ends with a JAX program that computes on all slices, and with `scancel`."""
