@@ -28,6 +28,8 @@ _CHANGING = (
     (r"\b127\.\d+\.\d+\.", "127.N.N."),
     (r"^\d\d:\d\d:\d\d ", ""),
 )
+# What JAX writes below its errors.
+_ADDED = re.compile(r"JAX_TRACEBACK_FILTERING|^-+$|^$")
 # The beginning of what the API server says of a refusal.
 _REFUSED = re.compile(r"^Kubernetes refused \w+ \S+ \(\d+\): (admission webhook \S+ denied the request: )?")
 
@@ -41,7 +43,8 @@ def told(mutant: Mutant, verdict: Verdict) -> str:
 
 def readable(message: str) -> str:
     """The sentence that tells, of a container's log its last line, without what differs from run to run."""
-    text = _REFUSED.sub("", message.strip().rpartition("\n")[2]).replace(f"{CHECKOUT}/", "")
+    lines = [line for line in message.strip().splitlines() if not _ADDED.search(line)]
+    text = _REFUSED.sub("", lines[-1] if lines else "").replace(f"{CHECKOUT}/", "")
     for pattern, instead in _CHANGING:
         text = re.sub(pattern, instead, text)
     return text
