@@ -6,6 +6,8 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 # Named after the lock's content: another lock, another installation.
 INSTALLED := $(VENV)/.installed-$(firstword $(shell sha256sum requirements.lock))
+# Tests wait as well as compute: one more at a time than there are processors.
+WORKERS ?= $(shell expr $$(nproc) + 1)
 
 .DEFAULT_GOAL := help
 .PHONY: help up preview status outputs refresh down env tools test test-again test-unit test-extended test-oracles docs mutations bench lint format lock lock-oracles lock-client clean-tools
@@ -39,14 +41,14 @@ tools: $(INSTALLED) ## Build the Go programs that are missing
 	@$(RUN) -m rehearsal.tools
 
 test: test-unit tools ## Run all tests
-	$(RUN) -m pytest tests/rehearsal --numprocesses 3 --dist loadfile --durations 10
+	$(RUN) -m pytest tests/rehearsal --numprocesses $(WORKERS) --dist loadfile --durations 10
 
 test-again: $(INSTALLED) tools ## Run once more what failed, one test at a time
 	$(RUN) -m pytest tests --ignore tests/rehearsal --last-failed
 	$(RUN) -m pytest tests/rehearsal --last-failed
 
 test-unit: $(INSTALLED) ## Run the tests that need no Go program
-	$(RUN) -m pytest tests --ignore tests/rehearsal --numprocesses auto
+	$(RUN) -m pytest tests --ignore tests/rehearsal --numprocesses $(WORKERS) --dist worksteal
 
 test-extended: $(INSTALLED) tools ## Rehearse further stacks, faults and changes too, for hours (builds Kueue)
 	@$(RUN) -m rehearsal.tools kueue

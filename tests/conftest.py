@@ -10,7 +10,7 @@ import gc
 
 
 def pytest_configure() -> None:
-    gc.set_threshold(100_000, 50, 100)
+    gc.set_threshold(100_000, 50, 1000)
 
 
 def pytest_sessionfinish() -> None:
