@@ -28,8 +28,12 @@ class Judge:
 
     def all(self, what: Iterable[tuple[Variant, Mutant]]) -> list[Verdict]:
         """A verdict for each, several at a time."""
-        with ThreadPoolExecutor(LANES) as pool:
+        pool = ThreadPoolExecutor(LANES)
+        try:
             return list(pool.map(lambda pair: self.one(*pair), what))
+        finally:
+            # After Ctrl-C none that waits for its turn begins.
+            pool.shutdown(cancel_futures=True)
 
     def one(self, variant: Variant, mutant: Mutant | None = None) -> Verdict:
         """What notices a change, or a stack without one."""
