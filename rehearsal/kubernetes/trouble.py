@@ -77,8 +77,13 @@ def _troubles(pod: Json) -> Iterator[Trouble]:
     for condition in status.get("conditions") or ():
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
             yield Trouble(*where, "", "unschedulable", f"fits on no node: {condition.get('message', '')}")
+    spec = pod["spec"]
+    # Sidecars have a policy of their own: those of a pod that has failed are ended with it, and no cause of that.
+    policies = {
+        each["name"]: each["restartPolicy"] for each in spec.get("initContainers") or () if "restartPolicy" in each
+    }
     for each in [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]:
-        yield from _of_container(where, each, pod["spec"].get("restartPolicy"))
+        yield from _of_container(where, each, policies.get(each["name"], spec.get("restartPolicy")))
 
 
 def _of_container(where: tuple[str, str], status: Json, policy: str | None) -> Iterator[Trouble]:

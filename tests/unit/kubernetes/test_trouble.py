@@ -43,6 +43,13 @@ def test_a_container_that_ended_for_good_is_named_with_its_last_words() -> None:
     )
 
 
+def test_a_sidecar_that_ends_with_the_client_is_not_taken_for_the_cause() -> None:
+    failed = pod(phase="Failed", name="main", state=ended(1))
+    failed["spec"]["initContainers"] = [{"name": "pathways-proxy", "restartPolicy": "Always"}]
+    failed["status"]["initContainerStatuses"] = [{"name": "pathways-proxy", "restartCount": 0, "state": ended(143, "")}]
+    assert [each.container for each in trouble.of_pod(failed)] == ["main"]
+
+
 def test_one_restart_is_an_accident_and_more_are_not() -> None:
     crashed: Json = {"state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": ended(1)}
     assert trouble.of_pod(pod("OnFailure", restartCount=1, **crashed)) == []
