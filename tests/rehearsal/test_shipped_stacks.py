@@ -13,9 +13,9 @@ from rehearsal.home import CHECKOUT
 from rehearsal.tools import Tools
 from tests.rehearsal.conftest import Rehearsal
 
-# Beside the default stack one of a single VM; the rest take minutes more: pytest -m extended.
-EXTENDED = ("gke-v6e-reserved", "gke-v5p-elastic", "gke-v6e-shared", "gke-tpu7x-production")
-STACKS = ["gke-v5e-dev", *(pytest.param(name, marks=pytest.mark.extended) for name in EXTENDED)]
+STACKS = ("gke-v5e-dev", "gke-v6e-reserved", "gke-v5p-elastic", "gke-v6e-shared", "gke-tpu7x-production")
+# By default the stack that make up takes, test_gke_stack.py, stands for them: each takes minutes.
+pytestmark = pytest.mark.extended
 CHANGES = r"\d+ (created|updated|replaced|deleted)"
 
 
@@ -57,7 +57,6 @@ def test_a_shipped_stack_runs_one_slice_per_pool_does_not_change_by_itself_and_g
     assert not rehearsal.home.root.exists()
 
 
-@pytest.mark.extended
 def test_queued_slices_get_their_nodes_when_kueue_asks_for_them(fresh_rehearsal: Callable[[], Rehearsal]) -> None:
     if Tools.locate().missing(["kueue"]):
         pytest.skip("kueue is not built: python -m rehearsal.tools kueue")

@@ -155,6 +155,7 @@ def test_destroy_leaves_nothing(world: World) -> None:
     assert [n["name"] for n in networks if n["name"] == "vpc"] == []
 
 
+@pytest.mark.extended
 def test_other_types_change_in_place_where_google_lets_them(world: World) -> None:
     stack = world.stack(OTHER_TYPES, "other-types-project")
     stack.up()
@@ -174,6 +175,7 @@ def test_faults_are_named_before_anything_is_made(world: World) -> None:
     assert "name: 'VPC' does not match" in output
 
 
+@pytest.mark.extended  # ../test_killed_up.py is about the same, as a user has it
 def test_an_up_that_was_killed_is_finished_by_the_next_one(world: World, holding: HoldingProxy) -> None:
     stack = world.stack(PROGRAM, "killed-project")
     for suffix in ("/clusters", "/nodePools"):
