@@ -23,10 +23,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def judge(rehearsal: Rehearsal) -> Judge:
     """Of a cluster with Kueue and room for several stacks, whose own is taken away."""
-    stack = rehearsal.stack(
-        STACK, slices=ROOM, head={"nodeCount": 4}, kueue={"enabled": True}, workload={"suspend": True}
-    )
-    rehearsal.run("up", stack)
+    rehearsal.run("up", rehearsal.stack(STACK, slices=ROOM, head={"nodeCount": 4}, kueue={"enabled": True}))
     session = rehearsal.session()
     [cluster] = view.clusters(session, PROJECT)
     api = view.api(session, cluster)
