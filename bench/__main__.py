@@ -20,7 +20,8 @@ from rehearsal.home import CHECKOUT, Home
 from rehearsal.session import Session
 from rehearsal.tools import Tools
 
-console = Console()
+# Wide enough for every table, also in a file.
+console = Console(width=120)
 
 
 def main() -> None:
