@@ -86,7 +86,15 @@ class Run:
             start_new_session=True,
         )
         assert self._shim.stdout is not None
-        line = await asyncio.to_thread(self._shim.stdout.readline)
+        try:
+            line = await asyncio.to_thread(self._shim.stdout.readline)
+        except asyncio.CancelledError:
+            # Nobody would end it later: by the record, which it may not have written yet, they find what to end.
+            self._shim.kill()
+            self._shim.wait()
+            if self.exists:
+                self._kill_group()
+            raise
         self._shim.stdout.close()
         answer: dict[str, Any] = json.loads(line or '{"error": "the shim of the container has ended"}')
         if "error" in answer:

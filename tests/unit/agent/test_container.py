@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from rehearsal.kubernetes.agent.container import UNKNOWN, Command, Exit, Run, StartError, runs, signal_all
@@ -118,6 +120,23 @@ def test_sigterm_reaches_it_and_what_it_left_running_ends_with_it(folder: Path) 
     end, left = asyncio.run(stop())
     assert end.code == 5
     wait_for(lambda: not running(left), "what it had started is gone", timeout=10)
+
+
+@pytest.mark.parametrize("milliseconds", [0, 10, 30, 50, 80, 120])
+def test_one_that_is_called_off_while_it_starts_leaves_no_process(folder: Path, milliseconds: int) -> None:
+    async def call_off() -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(
+                Run(folder / "0").start(command(folder, f"sleep 600 # {folder}")), milliseconds / 1000
+            )
+            signal_all(folder.parents[1])  # it was faster
+
+    def left() -> list[psutil.Process]:
+        processes = psutil.process_iter(["cmdline"])
+        return [each for each in processes if str(folder) in " ".join(each.info["cmdline"] or ())]
+
+    asyncio.run(call_off())
+    wait_for(lambda: not left(), "no process is left", timeout=10)
 
 
 def test_a_later_agent_finds_it_and_hears_how_it_ends(folder: Path) -> None:
