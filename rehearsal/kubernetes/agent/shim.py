@@ -43,9 +43,10 @@ def main(folder: str) -> int:
 def _serve(run: dict[str, Any], folder: str, log: BinaryIO) -> int:
     faults, fault = os.pipe()
     outputs = {stream: os.pipe() for stream in ("stdout", "stderr")}
+    shim = os.getpid()
     child = os.fork()
     if child == 0:
-        _become(run, folder, outputs["stdout"][1], outputs["stderr"][1], fault)
+        _become(shim, run, folder, outputs["stdout"][1], outputs["stderr"][1], fault)
     for descriptor in (fault, outputs["stdout"][1], outputs["stderr"][1]):
         os.close(descriptor)
     signal.signal(signal.SIGTERM, lambda *_: _signal(child, signal.SIGTERM))
@@ -53,7 +54,7 @@ def _serve(run: dict[str, Any], folder: str, log: BinaryIO) -> int:
     with os.fdopen(faults) as pipe:
         error = pipe.read()  # ends when the container's program has taken the child's place
     if not error:
-        record = {"shim": os.getpid(), "born": namespace.born(os.getpid()), "pid": child}
+        record = {"shim": shim, "born": namespace.born(shim), "pid": child}
         _save(f"{folder}/record.json", {**record, "pidBorn": namespace.born(child), "started": time.time()})
     print(json.dumps({"error": error} if error else {"pid": child}), flush=True)
     os.close(1)
@@ -64,11 +65,13 @@ def _serve(run: dict[str, Any], folder: str, log: BinaryIO) -> int:
     return 0
 
 
-def _become(run: dict[str, Any], folder: str, stdout: int, stderr: int, fault: int) -> NoReturn:
+def _become(shim: int, run: dict[str, Any], folder: str, stdout: int, stderr: int, fault: int) -> NoReturn:
     """Turn into the container's program; what goes wrong is written to `fault`."""
     try:
         os.setsid()
         ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
+        if os.getppid() != shim:
+            os._exit(127)  # it was killed before this process could say so
         namespace.enter_new(run["hostName"])
         root = f"{folder}/root"
         os.makedirs(root, exist_ok=True)
