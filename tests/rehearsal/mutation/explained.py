@@ -35,6 +35,7 @@ REASONS = {
     r"command\[--timeout\]": "the client's own",
     r"num_elastic_instances=2": "who may lose two slices may lose one",
     r"emptyDir\.(medium|sizeLimit) ": "no memory is measured here",
+    r"^Job\.restartPolicy ": "its Job fails all the same: a backoffLimit of 0 allows no restart of a container either",
     r"Job\.labels\.": "people find the pod by it",
     r"Job\.automountServiceAccountToken ": "a token more that nobody reads",
     r"virtual_slices\] gone": "without it a proxy takes all slices, as this client does",
