@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from pathways.kubeconfig import kubeconfig
+from pathways.labels import JOB_INDEX, JOB_SET, REPLICATED_JOB
 from rehearsal.errors import RehearsalError
 from rehearsal.kubernetes import trouble
 from rehearsal.kubernetes.api import Api
@@ -72,13 +73,13 @@ def pods(api: Api, namespace: str, job_set: str) -> list[Pod]:
     }
     path = f"/api/v1/namespaces/{namespace}/pods"
     found = []
-    for item in api.items(path, labelSelector=f"jobset.sigs.k8s.io/jobset-name={job_set}"):
+    for item in api.items(path, labelSelector=f"{JOB_SET}={job_set}"):
         labels, node = item["metadata"]["labels"], item["spec"].get("nodeName", "")
         found.append(
             Pod(
                 name=item["metadata"]["name"],
-                job=labels["jobset.sigs.k8s.io/replicatedjob-name"],
-                index=int(labels["jobset.sigs.k8s.io/job-index"]),
+                job=labels[REPLICATED_JOB],
+                index=int(labels[JOB_INDEX]),
                 position=int(labels.get("batch.kubernetes.io/job-completion-index", 0)),
                 phase=item["status"]["phase"],
                 node=node,

@@ -16,6 +16,7 @@ from cli.events.command import Event
 from cli.logs import slurm
 from cli.logs.lines import Line
 from cli.logs.reading import Wanted
+from cli.status.diagnoses.logs import ALL_SLICES
 from cli.status.slurm import MARK, SERVICE_JOB, WORKERS
 from pathways.director.plan import DirectorPlan
 
@@ -29,7 +30,6 @@ _ORDERLY = ("COMPLETED", "CANCELLED")
 _TAIL = 500
 _SLICE = re.compile(r"\bslice (\d+)\b")
 _ALARM = re.compile(r"(warning|error):|slice \d+ (lost|is held)|not powered down")
-_READY = "Pathways Slices Now Ready"
 
 
 def read(plan: DirectorPlan, cluster: Json) -> list[Event]:
@@ -77,7 +77,7 @@ def _said(lines: Iterable[Line]) -> Iterator[Event]:
     """What the service's script says is all about events; of the resource manager, only when slices are ready."""
     for line in lines:
         service = line.component == slurm.SERVICE
-        if line.time and (service or _READY in line.text):
+        if line.time and (service or ALL_SLICES in line.text):
             found, alarm = _SLICE.search(line.text), bool(_ALARM.search(line.text))
             index = int(found.group(1)) if found else None
             who = line.pod if service else line.component

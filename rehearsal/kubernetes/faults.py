@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from pathways import kueue
+from pathways.labels import JOB_SET
 from rehearsal.errors import RehearsalError
 from rehearsal.kubernetes import pools
 from rehearsal.kubernetes.api import Api, each
@@ -26,7 +27,6 @@ LOST = "/api/v1/namespaces/kube-system/configmaps/rehearsal-lost-nodes"
 QUOTAS, NO_PODS = "/api/v1/resourcequotas", "rehearsal-no-pods"
 QUEUES = f"/apis/{kueue.API_VERSION}/clusterqueues"
 Action = Callable[[Api, bool], None]
-JOB_SET = "jobset.sigs.k8s.io/jobset-name"
 
 
 def disturb(api: Api, what: str, on: bool) -> None:
