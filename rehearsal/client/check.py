@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -21,7 +22,11 @@ _EXITS = {
     WRONG_RESULT: "a computation failed or came out wrong",
 }
 _TIMEOUT = "PATHWAYS_PROXY_CONNECTION_TIMEOUT_SECS"
-_INSECURE = "IFRT_PROXY_USE_INSECURE_GRPC_CREDENTIALS"
+# Variables of one value, and who asks for it.
+_FIXED = {
+    "IFRT_PROXY_USE_INSECURE_GRPC_CREDENTIALS": ("true", "jaxlib connects to no proxy unless it is"),
+    "XCLOUD_ENVIRONMENT": ("GCP", "Google's Introduction to Pathways on Cloud has each client set it to"),
+}
 _AGAIN_SECONDS = 2.0
 # In the refusal of a second client.
 _ONE_CLIENT = "one client at a time"
@@ -73,18 +78,19 @@ def say(step: str, text: str) -> None:
 def _settings(timeout: int) -> str:
     """The address of the proxy. Raises Failure for variables with which no JAX program would reach it."""
     target = os.environ.get("JAX_BACKEND_TARGET", "")
-    if os.environ.get("JAX_PLATFORMS") != "proxy" or not target.startswith("grpc://"):
+    if os.environ.get("JAX_PLATFORMS") != "proxy" or not re.fullmatch(r"grpc://.+:\d+", target):
         raise Failure(
             USAGE,
             f"JAX_PLATFORMS is {os.environ.get('JAX_PLATFORMS')!r} and JAX_BACKEND_TARGET {target!r}; "
             "Pathways needs proxy and grpc://HOST:PORT. The stack's outputs have both.",
         )
-    if os.environ.get(_INSECURE) != "true":
-        raise Failure(
-            USAGE,
-            f"{_INSECURE} is {os.environ.get(_INSECURE)!r}; jaxlib connects to no proxy unless it is true. "
-            "pathways connect, the client's container and cluster.env set it.",
-        )
+    for name, (value, why) in _FIXED.items():
+        if os.environ.get(name) != value:
+            raise Failure(
+                USAGE,
+                f"{name} is {os.environ.get(name)!r}; {why} {value}. "
+                "pathways connect, the client's container and cluster.env set it.",
+            )
     os.environ[_TIMEOUT] = str(timeout)
     # What jaxlib logs on its way is for those who work on jaxlib.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")

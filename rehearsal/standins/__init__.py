@@ -15,6 +15,8 @@ REHEARSAL_CLOUD     URL of the rehearsed Google Cloud, such as http://127.0.0.1:
                     scratch location exists and may be used.
 REHEARSAL_TOKEN     access token of the identity that the container has, as rehearsal.google.identity.token() makes it.
 REHEARSAL_REGION    the node's region, in which the scratch bucket should lie. Without it any will do.
+REHEARSAL_PORTS     the ports that the container declares, such as 29001/TCP,29002/TCP. Without it there is no container
+                    and no JobSet, as on Slurm.
 REHEARSAL_CLIENT    folder of the Python environment with JAX (rehearsal.client); without it the one in the user's cache.
 
 A server ends with 1 and one sentence on stderr when it cannot do its work, with 0 on SIGTERM.

@@ -11,11 +11,12 @@ import time
 from collections.abc import Awaitable, Callable
 
 from pathways import images
-from rehearsal.standins import sidecar, worker
+from rehearsal.standins import ports, sidecar, worker
 from rehearsal.standins.flags import FlagError, Flags, parse
 from rehearsal.standins.wire import Refused
 
 PROGRAMS = ("server", "proxy_server")
+PORT_FLAG = "--server_port"
 AUXILIARY_PORT_OFFSET = 1
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -30,13 +31,16 @@ async def serve(flags: Flags, address: str) -> None:
         # Imported here because the catalogue takes a while to read, and workers do not need it.
         from rehearsal.standins.resource_manager import ResourceManager, check_host
 
+        auxiliary = flags.port + AUXILIARY_PORT_OFFSET
         check_host(os.environ, address)
+        ports.check({flags.port: PORT_FLAG, auxiliary: "the one after it"}, os.environ)
         manager = ResourceManager(flags.values["instance_type"], flags.count("instance_count"), flags.shared, log)
         await _listen(manager.serve, address, flags.port)
-        await _listen(_nobody, address, flags.port + AUXILIARY_PORT_OFFSET)
+        await _listen(_nobody, address, auxiliary)
         log(f"Pathways Server serving on [::]:{flags.port}")
         await asyncio.Event().wait()
     elif flags.role == "worker":
+        ports.check({flags.port: PORT_FLAG}, os.environ)
         greeting = worker.hello(flags, os.environ, address)
         await _listen(_nobody, address, flags.port)
         log(f"Pathways Server serving on [::]:{flags.port}")
@@ -50,6 +54,7 @@ async def serve(flags: Flags, address: str) -> None:
 async def _serve_proxy(flags: Flags, address: str) -> None:
     from rehearsal.standins.proxy import Proxy
 
+    ports.check({flags.port: PORT_FLAG}, os.environ)
     proxy = Proxy(flags, log)
     if _has_jax():
         from rehearsal.standins.ifrt.service import Service
@@ -66,7 +71,7 @@ async def _listen(handler: Handler, address: str, port: int) -> None:
     try:
         await asyncio.start_server(handler, address, port)
     except OSError as error:
-        raise OSError(f"port {port} (--server_port): {error.strerror}") from error
+        raise OSError(f"port {port} ({PORT_FLAG}): {error.strerror}") from error
 
 
 async def _nobody(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

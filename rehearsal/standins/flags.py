@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ _KINDS = {
     "gcs": r"gs://[a-z0-9][-_.a-z0-9]{1,61}[a-z0-9](/.*)?",
     "text": r".+",
 }
+
+# Names of the flag for slices that may be missing, the newest first.
+ELASTIC = ("num_elastic_instances", "num_elastic_slices")
 
 
 class FlagError(Exception):
@@ -54,8 +58,12 @@ class Flags:
     @property
     def elastic(self) -> tuple[str, int]:
         """The proxy's flag for slices that may be missing, by the name that its image knows, and their number."""
-        given = [name for name in ("num_elastic_instances", "num_elastic_slices") if name in self.values]
-        return (f"--{given[0]}", self.count(given[0])) if given else ("without elastic slices", 0)
+        given = [name for name in ELASTIC if name in self.values]
+        if given:
+            return f"--{given[0]}", self.count(given[0])
+        version = _version(self.image_tag)
+        known = next(name for name in ELASTIC if _exists(_table()["flags"][name], version))
+        return f"without --{known}", 0
 
     @property
     def virtual_slices(self) -> list[str]:
@@ -75,9 +83,7 @@ def parse(program: str, image_tag: str, arguments: Sequence[str]) -> Flags:
 
     Raises FlagError for unknown flags, malformed values and missing ones.
     """
-    table = yaml.safe_load(resources.files("rehearsal.standins").joinpath("flags.yaml").read_text("utf-8"))
-    jax = images.jax_version(image_tag)
-    version = [int(part) for part in jax.split(".")] if jax else None
+    table, version = _table(), _version(image_tag)
     values: dict[str, str] = {}
     for name, value in _pairs(arguments):
         known = table["flags"].get(name) or next(
@@ -94,6 +100,20 @@ def parse(program: str, image_tag: str, arguments: Sequence[str]) -> Flags:
         known = "worker, as it has no --node_type," if role == "worker" else role.replace("_", " ")
         raise FlagError(f"ERROR: the {known} needs --{', --'.join(missing)}")
     return Flags(role, values, image_tag)
+
+
+@functools.cache
+def _table() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(
+        resources.files("rehearsal.standins").joinpath("flags.yaml").read_text("utf-8")
+    )
+    return found
+
+
+def _version(image_tag: str) -> list[int] | None:
+    """The version of JAX that an image is for; None where its tag does not say."""
+    jax = images.jax_version(image_tag)
+    return [int(part) for part in jax.split(".")] if jax else None
 
 
 def _pairs(arguments: Sequence[str]) -> list[tuple[str, str]]:

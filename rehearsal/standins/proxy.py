@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathways.geometry import count
 from rehearsal.standins.flags import Flags
 from rehearsal.standins.slices import Device, InstanceType
-from rehearsal.standins.wire import Message, Refused, connect
+from rehearsal.standins.wire import Message, Refused, connect, reason
 
 Log = Callable[[str], None]
 
@@ -62,7 +62,7 @@ class Proxy:
             try:
                 peer = await connect(*self._flags.resource_manager, address)
             except OSError as error:
-                self._say_once(f"{self._where} does not answer: {error.strerror or error}")
+                self._say_once(f"{self._where} does not answer: {reason(error)}")
             else:
                 with contextlib.closing(peer):
                     virtual = len(self._flags.virtual_slices)
@@ -78,7 +78,8 @@ class Proxy:
         if self._visit is not None:
             raise Unready(f"Pathways serves one client at a time, and {self._visit.peer} is connected.", passing=False)
         if self._state is None:
-            raise Unready(f"{self._where} does not answer the proxy (--resource_manager_address).", passing=True)
+            said = self._said or f"{self._where} does not answer"
+            raise Unready(f"The proxy has no slices (--resource_manager_address): {said}.", passing=True)
         ready, expected = len(self._state["slices"]), self._expected(self._state)
         if not ready and self._flags.virtual_slices:
             asked = count(expected, "slice")
@@ -111,7 +112,7 @@ class Proxy:
         return f"The workers have colocated-Python sidecars ({folder}), of which the proxy knows nothing ({flag})."
 
     def _left(self) -> None:
-        if self._visit is not None:
+        if self._visit is not None and not self._visit.reason:
             self._log(f"the client at {self._visit.peer} is gone")
         self._visit = None
 
@@ -135,6 +136,7 @@ class Proxy:
         if len(visit.lost) > self._elastic:
             names = ", ".join(map(str, sorted(visit.lost)))
             visit.reason = f"Slice {names} is lost, and {self._elastic} may be ({self._elastic_flag})."
+            self._log(f"the client's session ends: {visit.reason}")
             visit.ended.set()
 
     def _check_flags(self, instance_type: str, slices: int) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rehearsal.standins.slices import InstanceType
 from rehearsal.standins.wire import Message, Peer, resolve
-from rehearsal.standins.worker import check_filled
+from rehearsal.standins.worker import check_job_set
 
 Log = Callable[[str], None]
 
@@ -214,7 +214,7 @@ def _told(slices: list[int]) -> str:
 
 def check_host(environment: Mapping[str, str], address: str) -> None:
     """The variables of a resource manager's container. Raises ValueError naming the one that is wrong."""
-    check_filled(environment)
+    check_job_set(environment)
     for name in ("HOST_ADDRESS", "TPU_SKIP_MDS_QUERY"):
         if name not in environment:
             raise ValueError(f"the environment lacks {name}")

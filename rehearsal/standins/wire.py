@@ -46,6 +46,13 @@ async def connect(host: str, port: int, source: str | None) -> Peer:
     return Peer(*await asyncio.open_connection(host, port, local_addr=(source, 0) if source else None))
 
 
+def reason(error: OSError) -> str:
+    """Why there is no connection."""
+    if isinstance(error, socket.gaierror):
+        return f"its name cannot be resolved: {error.strerror}"
+    return "nobody listens there" if isinstance(error, ConnectionRefusedError) else error.strerror or str(error)
+
+
 def resolve(host: str) -> str:
     """The IPv4 address of a host. Raises ValueError for one that has none."""
     try:

@@ -8,17 +8,19 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from rehearsal.standins import sidecar
+from rehearsal.standins import ports, sidecar
 from rehearsal.standins.flags import Flags
-from rehearsal.standins.wire import Message, Refused, connect, resolve
+from rehearsal.standins.wire import Message, Refused, connect, reason, resolve
 
 
 def hello(flags: Flags, environment: Mapping[str, str], address: str) -> Message:
     """What a worker tells about itself, from the variables that libtpu reads. Raises ValueError for a bad one."""
-    missing = [name for name in _VARIABLES if name not in environment]
+    missing = [name for name in (*_VARIABLES, PLATFORM) if name not in environment]
     if missing:
         raise ValueError(f"the environment lacks {', '.join(missing)}")
-    check_filled(environment)
+    check_job_set(environment)
+    if environment[PLATFORM] != "GCP":
+        raise ValueError(f"{PLATFORM}={environment[PLATFORM]}: on Google Cloud it is GCP")
     for name in _NUMBERS:
         if not environment[name].isdigit():
             raise ValueError(f"{name}={environment[name]} is not a number")
@@ -43,9 +45,14 @@ def hello(flags: Flags, environment: Mapping[str, str], address: str) -> Message
     }
 
 
-def check_filled(environment: Mapping[str, str]) -> None:
-    """Raises ValueError for a variable that is there and empty, as of a field of the pod that does not exist."""
+def check_job_set(environment: Mapping[str, str]) -> None:
+    """The variables that tell a container its JobSet. Raises ValueError for one that is missing or empty.
+
+    Empty is what a field of the pod that does not exist makes of it.
+    """
     for name in _OF_JOB_SET:
+        if name not in environment and ports.VARIABLE in environment:
+            raise ValueError(f"the environment lacks {name}")
         if environment.get(name) == "":
             raise ValueError(f"{name} is empty: the field of the pod that it is taken from does not exist")
 
@@ -86,7 +93,7 @@ async def run(host: str, port: int, address: str | None, greeting: Message, log:
             peer = await connect(host, port, address)
         except OSError as error:
             if not said:
-                log(f"the resource manager at {host}:{port} does not answer: {error.strerror}")
+                log(f"the resource manager at {host}:{port} does not answer: {reason(error)}")
             said = True
             await asyncio.sleep(0.5)
             continue
@@ -98,7 +105,7 @@ async def run(host: str, port: int, address: str | None, greeting: Message, log:
             if answer:
                 said = False
                 own = greeting["variables"]
-                log(f"registered as host {own['TPU_WORKER_ID']} of slice {own['MEGASCALE_SLICE_ID']}")
+                log(f"{REGISTERED} {own['TPU_WORKER_ID']} of slice {own['MEGASCALE_SLICE_ID']}")
                 while await peer.receive() is not None:
                     pass
                 log("the resource manager is gone")
@@ -110,6 +117,9 @@ async def run(host: str, port: int, address: str | None, greeting: Message, log:
         await asyncio.sleep(0.5)
 
 
+REGISTERED = "registered as host"
+"""The beginning of what a worker logs when it has its place."""
+PLATFORM = "XCLOUD_ENVIRONMENT"
 _NUMBERS = ("MEGASCALE_SLICE_ID", "MEGASCALE_NUM_SLICES", "TPU_WORKER_ID")
 _OF_JOB_SET = ("JOBSET_NAME", "REPLICATED_JOB_NAME")
 _OPTIONAL = ("TPU_ACCELERATOR_TYPE",)

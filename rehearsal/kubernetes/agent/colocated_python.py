@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pathways import images
+from rehearsal.standins import ports
 
 PORT_AT_ADDRESS = re.compile(r"[^\s:]+:([1-9]\d{0,4})")
 
@@ -50,11 +51,15 @@ def main() -> int:
     if wrong := fault(os.environ, Path("/proc/self/mounts").read_text()):
         print(wrong, file=sys.stderr)
         return 1
+    port = int(os.environ["GRPC_SERVER_ADDRESS"].rpartition(":")[2])
     try:
-        port = int(os.environ["GRPC_SERVER_ADDRESS"].rpartition(":")[2])
+        ports.check({port: "GRPC_SERVER_ADDRESS"}, os.environ)
         asyncio.run(serve(os.environ["REHEARSAL_ADDRESS"], port, os.environ["REHEARSAL_IMAGE"]))
     except OSError as error:
         print(f"cannot listen at {os.environ['GRPC_SERVER_ADDRESS']}: {error.strerror}", file=sys.stderr)
+        return 1
+    except ValueError as error:
+        print(error, file=sys.stderr)
         return 1
     return 0
 

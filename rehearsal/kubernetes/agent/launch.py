@@ -12,6 +12,7 @@ from rehearsal.kubernetes.agent.container import Command
 from rehearsal.kubernetes.agent.environment import ConfigError
 from rehearsal.kubernetes.agent.surroundings import Surroundings, internal_address
 from rehearsal.kubernetes.agent.volumes import Volumes
+from rehearsal.standins import ports
 
 Json = dict[str, Any]
 
@@ -73,6 +74,7 @@ class Launcher:
             **stated,
             "REHEARSAL_IMAGE": container["image"],
             "REHEARSAL_ADDRESS": self.address,
+            ports.VARIABLE: ports.told(container.get("ports") or ()),
             **({clients.CHECK: json.dumps(check)} if check else {}),
             **around.identity(pod, self._node, lookup),
         }

@@ -75,6 +75,7 @@ class Pathways:
             "MEGASCALE_COORDINATOR_ADDRESS": self.head,
             "TPU_WORKER_ID": str(host),
             "TPU_WORKER_HOSTNAMES": ",".join(f"slice-{slice_index}-{each}" for each in range(kind.hosts)),
+            "XCLOUD_ENVIRONMENT": "GCP",
             "TPU_TOPOLOGY": str(kind.topology),
             "TPU_HOST_BOUNDS": ",".join(map(str, kind.host_grid)),
             "TPU_CHIPS_PER_HOST_BOUNDS": ",".join(map(str, kind.host_shape)),
