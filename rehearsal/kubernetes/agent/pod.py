@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import time
 from typing import Any
@@ -127,6 +126,8 @@ class PodTask:
 
     async def _stop_sidecars(self) -> None:
         """End the sidecars, last started first: the containers they served have ended."""
+        # Nobody restarts one that ends now.
+        await _cancelled(*self._tasks)
         grace = float(self.pod["spec"].get("terminationGracePeriodSeconds", 30))
         for state in reversed(self._inits):
             if state.sidecar and (supervisor := self._supervisors.get(state.spec["name"])):
@@ -162,6 +163,6 @@ def _of_inits(policy: str) -> str:
 async def _cancelled(*tasks: asyncio.Task[Any]) -> None:
     for task in tasks:
         task.cancel()
-    for task in tasks:
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+    for result in await asyncio.gather(*tasks, return_exceptions=True):
+        if isinstance(result, Exception):
+            log.error("a container's task failed", exc_info=result)

@@ -98,6 +98,9 @@ def phase(containers: list[ContainerState], policy: str) -> str:
         return "Pending"
     codes = [c.exit_code for c in main]
     if all(code is not None for code in codes):
+        # A pod is over when its sidecars are: until then they have its ports.
+        if any(c.sidecar and c.running for c in containers):
+            return "Running"
         if policy == "Always":
             return "Running"
         if not any(codes):

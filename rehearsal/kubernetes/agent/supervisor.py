@@ -63,10 +63,11 @@ class Supervisor:
 
     async def stop(self, grace: float) -> None:
         """End it: SIGTERM, and after the grace period (seconds) SIGKILL."""
-        if self._run is None or not self._run.alive:
+        if self._run is None or not (self._run.alive or self.state.running):
             return
         ended = asyncio.create_task(self._run.wait())
-        self._run.signal(signal.SIGTERM)
+        if self._run.alive:
+            self._run.signal(signal.SIGTERM)
         await asyncio.wait([ended], timeout=grace)
         if not ended.done():
             self._run.signal(signal.SIGINT)

@@ -15,8 +15,8 @@ def running(init: bool = False, **spec: str) -> ContainerState:
     return state
 
 
-def ended(code: int, init: bool = False) -> ContainerState:
-    state = ContainerState(container(), init)
+def ended(code: int, init: bool = False, **spec: str) -> ContainerState:
+    state = ContainerState(container(**spec), init)
     state.run("id", 0)
     state.end(code, "Error" if code else "Completed", "", 0, 1)
     return state
@@ -40,8 +40,9 @@ def waiting(init: bool = False) -> ContainerState:
         ([ended(0, init=True), waiting()], "Never", "Pending"),
         ([ended(1, init=True), waiting()], "Never", "Failed"),
         ([ended(1, init=True), waiting()], "OnFailure", "Pending"),
-        # A sidecar neither holds a pod up nor keeps it from ending.
-        ([running(init=True, restartPolicy="Always"), ended(0)], "Never", "Succeeded"),
+        # A pod ends when its sidecars have, however they ended.
+        ([running(init=True, restartPolicy="Always"), ended(0)], "Never", "Running"),
+        ([ended(143, init=True, restartPolicy="Always"), ended(0)], "Never", "Succeeded"),
     ],
 )
 def test_the_phase_follows_from_containers_and_restart_policy(
