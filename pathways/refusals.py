@@ -7,7 +7,7 @@ plugins), JobSet (pod webhook, JobSet controller).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +49,9 @@ def find(jobs: Iterable[Json], job_sets: Iterable[Json], events: Iterable[Json])
     `events` are core/v1's. All three may hold more than what belongs to JobSets.
     """
     of_job_sets = [job for job in jobs if JOB_SET in (job["metadata"].get("labels") or {})]
-    said = _last_words(events)
+    # Nobody is a job's first pod where they have no index, and the others wait for it for ever.
+    headless = {job["metadata"]["uid"] for job in of_job_sets if job["spec"].get("completionMode") == "NonIndexed"}
+    said = _last_words(events, headless)
     lacking = [("Job", job["metadata"], _lacking_pods(job), "") for job in of_job_sets]
     for job_set in job_sets:
         own = [job for job in of_job_sets if _belongs(job, job_set)]
@@ -97,6 +99,11 @@ _FIXES = (
         f"kubectl describe limitrange -n {{namespace}}: have it changed, {_ELSEWHERE}",
     ),
     (
+        _PASSES.pattern,
+        "JobSet places each job's pods beside the one of completion index 0, so completionMode has to be Indexed: "
+        "pathways render -s STACK shows it",
+    ),
+    (
         r'admission webhook "(\S+)" denied',
         "satisfy the webhook {0}, or have the namespace {namespace} exempted from it: "
         "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations",
@@ -117,21 +124,23 @@ _FIXES = (
 )
 
 
-def _last_words(events: Iterable[Json]) -> dict[tuple[str, str], tuple[str, str]]:
+def _last_words(events: Iterable[Json], headless: Container[str]) -> dict[tuple[str, str], tuple[str, str]]:
     """When and what was last said of each object, by kind and uid; nothing where that was that a pod was let in."""
-    telling = [each for each in events if _refuses(each) or each.get("reason") == _LET_IN]
+
+    def refuses(event: Json) -> bool:
+        about = event["involvedObject"]
+        if event.get("reason") not in _REASONS.get(about.get("kind", ""), ()):
+            return False
+        return about.get("uid") in headless or not _PASSES.search(event.get("message", ""))
+
+    telling = [each for each in events if refuses(each) or each.get("reason") == _LET_IN]
     return {
         (each["involvedObject"].get("kind", ""), each["involvedObject"].get("uid", "")): (
             _time(each),
-            _message(each) if _refuses(each) else "",
+            _message(each) if refuses(each) else "",
         )
-        for each in sorted(telling, key=lambda each: (_time(each), _refuses(each)))
+        for each in sorted(telling, key=lambda each: (_time(each), refuses(each)))
     }
-
-
-def _refuses(event: Json) -> bool:
-    wanted = _REASONS.get(event["involvedObject"].get("kind", ""), ())
-    return event.get("reason") in wanted and not _PASSES.search(event.get("message", ""))
 
 
 def _time(event: Json) -> str:

@@ -17,7 +17,7 @@ from rehearsal import view
 from rehearsal.client import ENVIRONMENT, expected
 from rehearsal.errors import RehearsalError
 from rehearsal.home import CHECKOUT
-from rehearsal.kubernetes import network_policies
+from rehearsal.kubernetes import last_words, network_policies
 from rehearsal.kubernetes.agent.addresses import standing_for
 from rehearsal.kubernetes.agent.client_command import IN_PLACE
 from rehearsal.kubernetes.api import Api, ApiError, UnreachableError
@@ -46,15 +46,18 @@ class Watch:
         self._watchers: dict[str, Watcher] = {}
 
     def __call__(self) -> None:
-        found = []
+        found, servers = [], ""
         for cluster in view.clusters(self._session, self._project):
             if runs(self._session, self._project, cluster) and cluster.get("endpoint"):
                 with contextlib.suppress(UnreachableError, ApiError):
-                    found += self._of(cluster).look()
+                    watcher = self._of(cluster)
+                    found += (looked := watcher.look())
+                    if client := [each for each in looked if (each.container, each.kind) == (CLIENT, "ended")]:
+                        servers = last_words.told(watcher.api, client[0].namespace, CLIENT)
         if found:
             told = "\n".join(map(str, found[:_MOST_TROUBLES]))
             more = f"\n… and {len(found) - _MOST_TROUBLES} more" if len(found) > _MOST_TROUBLES else ""
-            raise RehearsalError(f"{told}{more}\nWhen it is mended: make up. make status shows all pods.")
+            raise RehearsalError(f"{told}{more}{servers}\nWhen it is mended: make up. make status shows all pods.")
 
     def _of(self, cluster: Json) -> Watcher:
         if cluster["endpoint"] not in self._watchers:
@@ -75,29 +78,41 @@ def runs(session: Session, project: str, cluster: Mapping[str, Any]) -> bool:
 def check(
     session: Session, file: StackFile, cluster: Mapping[str, Any], project: str, outputs: Mapping[str, Any], say: Say
 ) -> None:
-    """Let a real JAX program use a stack, from where its user's would. Raises RehearsalError where it cannot."""
-    settings, _ = stackfile.from_file(file.path)
+    """Let a real JAX program use a stack, from where its user's would.
+
+    Raises RehearsalError where it cannot, with what it said, and the servers.
+    """
     namespace, _, job_set = outputs["jobSet"].partition("/")
     with view.api(session, cluster) as api:
-        if not view.pods(api, namespace, job_set):
-            say("client check: none, as nothing runs")
-        elif settings.workload.mode == "batch":
-            _follow_client(api, namespace, job_set, say)
-        elif settings.workload.mode == "service":
-            say("client check: a JAX program, through pathways connect, which brings it a proxy of its own:")
-            with _way(session, file, "--client", "check") as variables:
-                _check(outputs, variables)
-        elif address := str(outputs.get("proxyLoadBalancer") or ""):
-            if wrong := network_policies.look(api, namespace, reach.name(settings)):
-                raise RehearsalError("\n".join(wrong))
-            say(f"client check: a JAX program, through the load balancer {address}:")
-            host, _, port = address.rpartition(":")
-            local = standing_for(folder(session, project, cluster), host)
-            _check(outputs, containers.client_variables(local, int(port)))
-        else:
-            say("client check: a JAX program, through pathways connect:")
-            with _way(session, file, "--forward") as variables:
-                _check(outputs, variables)
+        try:
+            _check_by(api, session, file, folder(session, project, cluster), outputs, say)
+        except RehearsalError as error:
+            raise RehearsalError(f"{error}{last_words.told(api, namespace, CLIENT, job_set)}") from error
+
+
+def _check_by(api: Api, session: Session, file: StackFile, cluster: Path, outputs: Mapping[str, Any], say: Say) -> None:
+    """By the client that the stack has, or one of our own. `cluster` is the cluster's folder."""
+    settings, _ = stackfile.from_file(file.path)
+    namespace, _, job_set = outputs["jobSet"].partition("/")
+    if not view.pods(api, namespace, job_set):
+        say("client check: none, as nothing runs")
+    elif settings.workload.mode == "batch":
+        _follow_client(api, namespace, job_set, say)
+    elif settings.workload.mode == "service":
+        say("client check: a JAX program, through pathways connect, which brings it a proxy of its own:")
+        with _way(session, file, "--client", "check") as variables:
+            _check(outputs, variables)
+    elif address := str(outputs.get("proxyLoadBalancer") or ""):
+        if wrong := network_policies.look(api, namespace, reach.name(settings)):
+            raise RehearsalError("\n".join(wrong))
+        say(f"client check: a JAX program, through the load balancer {address}:")
+        host, _, port = address.rpartition(":")
+        local = standing_for(cluster, host)
+        _check(outputs, containers.client_variables(local, int(port)))
+    else:
+        say("client check: a JAX program, through pathways connect:")
+        with _way(session, file, "--forward") as variables:
+            _check(outputs, variables)
 
 
 def _check(outputs: Mapping[str, Any], variables: Mapping[str, str]) -> None:

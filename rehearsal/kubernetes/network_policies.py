@@ -48,16 +48,32 @@ def faults(service: Json, policies: Iterable[Json], pods: Iterable[Json]) -> lis
 
 def _outside(service: Json, policy: Json, pod: Json) -> Iterator[str]:
     """Whether a pod's policy lets in whom the Service lets in, and nobody else from outside the cluster."""
+    own = service["metadata"]["name"]
+    traffic = service["spec"].get("externalTrafficPolicy", "Cluster")
+    if traffic != "Local":
+        yield (
+            f"Service {own} has externalTrafficPolicy: {traffic}, so that its clients come from a node's address, which "
+            f"{_name(policy)} does not admit; Local keeps their own"
+        )
     stated = {IPv4Network(each) for each in service["spec"].get("loadBalancerSourceRanges") or ["0.0.0.0/0"]}
+    numbers = set[str]()
     for port in service["spec"].get("ports") or ():
-        target = port.get("targetPort") or port["port"]
-        rules = list(_rules(policy, target, port.get("protocol", "TCP")))
+        target, protocol = port.get("targetPort") or port["port"], port.get("protocol", "TCP")
+        rules, number = list(_rules(policy, target, protocol)), f"{target}/{protocol}"
         blocks = {IPv4Network(peer["ipBlock"]["cidr"]) for rule in rules for peer in rule if "ipBlock" in peer}
-        own = service["metadata"]["name"]
+        numbers.add(number)
         for range_ in sorted(stated - blocks):
-            yield f"{_name(policy)} does not admit {range_} to port {target} of pod {_of(pod)}, and Service {own} does"
+            yield f"{_name(policy)} does not admit {range_} to port {number} of pod {_of(pod)}, and Service {own} does"
         for range_ in sorted(blocks - stated):
-            yield f"{_name(policy)} admits {range_} to port {target} of pod {_of(pod)}, and Service {own} does not"
+            yield f"{_name(policy)} admits {range_} to port {number} of pod {_of(pod)}, and Service {own} does not"
+    for rule in policy["spec"].get("ingress") or ():
+        if any("ipBlock" in peer for peer in rule.get("from") or ()):
+            admitted = {f"{each.get('port')}/{each.get('protocol', 'TCP')}" for each in rule.get("ports") or ()}
+            for more in sorted(admitted - numbers) if admitted else ["every port"]:
+                yield (
+                    f"{_name(policy)} admits clients from outside to {more} of pod {_of(pod)}, and Service {own} has "
+                    f"the ports {', '.join(sorted(numbers))}"
+                )
 
 
 def _inside(policy: Json, pod: Json, everyone: Iterable[Json]) -> Iterator[str]:
@@ -66,7 +82,8 @@ def _inside(policy: Json, pod: Json, everyone: Iterable[Json]) -> Iterator[str]:
     others = [other for other in everyone if _labels(other).get(JOB_SET) == job_set]
     containers = [*(pod["spec"].get("initContainers") or ()), *pod["spec"]["containers"]]
     for port in [port for container in containers for port in container.get("ports") or ()]:
-        number, rules = port["containerPort"], list(_rules(policy, port["containerPort"], port.get("protocol", "TCP")))
+        protocol = port.get("protocol", "TCP")
+        number, rules = f"{port['containerPort']}/{protocol}", list(_rules(policy, port["containerPort"], protocol))
         peers = [peer["podSelector"] for rule in rules for peer in rule if "podSelector" in peer]
         if any(not any(_selects(peer, other) for peer in peers) for other in others):
             yield f"{_name(policy)} does not admit the pods of JobSet {job_set} to port {number} of pod {_of(pod)}"

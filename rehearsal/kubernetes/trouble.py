@@ -25,7 +25,7 @@ WORKLOADS = f"/apis/{kueue.API_VERSION}/workloads"
 RESTARTS = 2
 # For how long (seconds) a state that may pass must last until it counts: kubelets, scheduler and controllers try again.
 # The Job controller's next try may be a minute away, and a busy machine's webhook answers late.
-PATIENCE = {"waiting": 15.0, "unschedulable": 60.0, "refused": 90.0, "queued": 60.0}
+PATIENCE = {"waiting": 15.0, "initializing": 60.0, "unschedulable": 60.0, "refused": 90.0, "queued": 60.0}
 # For how long (seconds) what was wrong before may last: the update that mends it must come to its pods first.
 PATIENCE_WITH_FOUND = 90.0
 _WAITING = {"ErrImagePull", "ImagePullBackOff", "CreateContainerConfigError", "ContainerCreating"}
@@ -35,7 +35,7 @@ _WAITING = {"ErrImagePull", "ImagePullBackOff", "CreateContainerConfigError", "C
 class Trouble:
     """Something that keeps a pod, or one container of it, from running.
 
-    `kind` is ended, waiting, unschedulable or rejected (by its node); `said` is the end of the container's log. `name` is
+    `kind` is ended, waiting, initializing, unschedulable or rejected (by its node); `said` is the end of the container's log. `name` is
     the pod's; where there is none, that of a Job or JobSet whose pods or jobs are refused, or of a JobSet that failed or
     that Kueue keeps queued.
     """
@@ -82,6 +82,10 @@ def _troubles(pod: Json) -> Iterator[Trouble]:
     policies = {
         each["name"]: each["restartPolicy"] for each in spec.get("initContainers") or () if "restartPolicy" in each
     }
+    for each in status.get("initContainerStatuses") or ():
+        if "running" in (each.get("state") or {}) and each["name"] not in policies:
+            what = "keeps those after it waiting: to run beside them it needs restartPolicy: Always"
+            yield Trouble(*where, each["name"], "initializing", what)
     for each in [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]:
         yield from _of_container(where, each, policies.get(each["name"], spec.get("restartPolicy")))
 
@@ -107,7 +111,7 @@ class Watcher:
     """Looks at the pods of JobSets again and again. What is wrong at the first look has time to be mended."""
 
     def __init__(self, api: Api, clock: Callable[[], float] = time.monotonic) -> None:
-        self._api = api
+        self.api = api
         self._clock = clock
         self._since: dict[tuple[str, ...], float] = {}
         self._found: set[tuple[str, ...]] | None = None
@@ -125,25 +129,36 @@ class Watcher:
         return PATIENCE_WITH_FOUND if trouble.key in found else PATIENCE.get(trouble.kind, 0.0)
 
     def _troubles(self) -> list[Trouble]:
-        pods = self._api.items(PODS, labelSelector=JOB_SET)
-        job_sets = self._defined(JOB_SETS)
+        pods = self.api.items(PODS, labelSelector=JOB_SET)
+        job_sets = defined(self.api, JOB_SETS)
         found = [trouble for pod in pods for trouble in of_pod(pod)]
-        found = [*found, *self._refused(job_sets)] or of_job_sets(job_sets)
-        return found or of_workloads(self._defined(WORKLOADS))
+        found = [*found, *refused(self.api, job_sets)] or of_job_sets(job_sets)
+        return found or of_workloads(defined(self.api, WORKLOADS))
 
-    def _refused(self, job_sets: list[Json]) -> list[Trouble]:
-        jobs = self._api.items(JOBS, labelSelector=JOB_SET)
-        events = self._api.items(EVENTS, fieldSelector=_OF_JOBS)
-        return [
-            Trouble(each.namespace, each.name, "", "refused", f"{each}\n  fix: {each.fix}")
-            for each in refusals.find(jobs, job_sets, events)
-        ]
 
-    def _defined(self, collection: str) -> list[Json]:
-        try:
-            return self._api.items(collection)
-        except ApiError:
-            return []  # its controller is not installed yet, or not at all
+def within(collection: str, namespace: str) -> str:
+    """The path of a collection's part in a namespace, or of all of it."""
+    folder, _, name = collection.rpartition("/")
+    return f"{folder}/namespaces/{namespace}/{name}" if namespace else collection
+
+
+def defined(api: Api, collection: str) -> list[Json]:
+    """The objects of a resource that a controller brings."""
+    try:
+        return api.items(collection)
+    except ApiError:
+        return []  # its controller is not installed yet, or not at all
+
+
+def refused(api: Api, job_sets: list[Json], namespace: str = "") -> list[Trouble]:
+    """Jobs and JobSets, of one namespace or of all, that the API server lets create nothing."""
+
+    jobs = api.items(within(JOBS, namespace), labelSelector=JOB_SET)
+    events = api.items(within(EVENTS, namespace), fieldSelector=_OF_JOBS)
+    return [
+        Trouble(each.namespace, each.name, "", "refused", f"{each}\n  fix: {each.fix}")
+        for each in refusals.find(jobs, job_sets, events)
+    ]
 
 
 def of_job_sets(job_sets: Iterable[Json]) -> list[Trouble]:

@@ -130,4 +130,6 @@ class Volumes:
                 if "fieldRef" in item
             }
         kind = next((key for key in source if key != "name"), "")
+        if kind == "csi":
+            kind = f"csi with the driver {source[kind]['driver']}"
         raise ConfigError(UNSUPPORTED.format(kind=kind))

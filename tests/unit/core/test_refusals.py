@@ -88,6 +88,12 @@ def test_pods_that_wait_for_the_first_of_their_job_are_not_refused() -> None:
     assert "exceeded quota" in found.message
 
 
+def test_pods_that_wait_for_a_first_one_that_never_comes_are_refused() -> None:
+    [found] = refusals.find([job(completionMode="NonIndexed")], [], [event(TRANSIENT)])
+    assert "completionMode has to be Indexed" in found.fix
+    assert refusals.find([job(completionMode="Indexed")], [], [event(TRANSIENT)]) == []
+
+
 def test_what_was_refused_before_a_pod_was_let_in_is_past() -> None:
     let_in = event("Created pod: pathways-worker-0-0-x", 5, reason="SuccessfulCreate")
     assert refusals.find([job(active=1)], [], [event(QUOTA, 4), let_in]) == []

@@ -36,6 +36,10 @@ class FakeApi:
         found = [item for key, item in sorted(self.objects.items()) if self._belongs(key, path)]
         return copy.deepcopy([i for i in found if all(_fits(_labels(i), *words) for words in wanted)])
 
+    def text(self, path: str, **query: str) -> str:
+        """The log of a container, which `objects` has at the path with its query."""
+        return str(self.objects[f"{path}?container={query['container']}"]["text"])
+
     def create(self, path: str, body: Json) -> None:
         self.log.append(("POST", path))
         self.objects.setdefault(f"{path}/{body['metadata']['name']}", copy.deepcopy(body))

@@ -59,7 +59,15 @@ def _set(value: Any, *path: Any) -> Callable[[Json], None]:
         (True, _set(["10.0.0.0/8"], "spec", "loadBalancerSourceRanges"), f"admits {RANGE} to port 29000"),
         (True, _set(29001, "spec", "ports", 0, "targetPort"), f"does not admit {RANGE} to port 29001"),
         (False, _set(29003, "spec", "ingress", 1, "ports", 2, "port"), "JobSet trillium to port 29002"),
-        (False, _set("UDP", "spec", "ingress", 0, "ports", 0, "protocol"), f"does not admit {RANGE} to port 29000"),
+        (False, _set("UDP", "spec", "ingress", 0, "ports", 0, "protocol"), f"does not admit {RANGE} to port 29000/TCP"),
+        (False, _set("UDP", "spec", "ingress", 0, "ports", 0, "protocol"), "from outside to 29000/UDP of pod"),
+        (
+            False,
+            _set([], "spec", "ingress", 0, "ports"),
+            "from outside to every port of pod pathways-head-0, and Service",
+        ),
+        (True, _set("Cluster", "spec", "externalTrafficPolicy"), "externalTrafficPolicy: Cluster, so that its clients"),
+        (True, _set("UDP", "spec", "ports", 0, "protocol"), f"does not admit {RANGE} to port 29000/UDP"),
     ],
 )
 def test_what_does_not_fit_together_is_named(of_service: bool, change: Callable[[Json], None], said: str) -> None:

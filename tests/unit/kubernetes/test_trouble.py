@@ -50,6 +50,19 @@ def test_a_sidecar_that_ends_with_the_client_is_not_taken_for_the_cause() -> Non
     assert [each.container for each in trouble.of_pod(failed)] == ["main"]
 
 
+def test_an_init_container_that_runs_on_and_so_keeps_the_others_waiting_is_named() -> None:
+    waiting = pod(phase="Pending", state={"waiting": {"reason": "PodInitializing"}})
+    waiting["spec"]["initContainers"] = [{"name": "rm"}, {"name": "proxy", "restartPolicy": "Always"}]
+    waiting["status"]["initContainerStatuses"] = [
+        {"name": name, "restartCount": 0, "state": RUNNING} for name in ("rm", "proxy")
+    ]
+    [found] = trouble.of_pod(waiting)
+    assert str(found) == (
+        "container rm of pod head-0 keeps those after it waiting: to run beside them it needs restartPolicy: Always"
+    )
+    assert found.kind in trouble.PATIENCE, "an init container may well take a while"
+
+
 def test_one_restart_is_an_accident_and_more_are_not() -> None:
     crashed: Json = {"state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": ended(1)}
     assert trouble.of_pod(pod("OnFailure", restartCount=1, **crashed)) == []

@@ -1,0 +1,69 @@
+"""What the servers of a JobSet said last, and which are refused: it often tells why a client has no slices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from pathways import names
+from pathways.geometry import count
+from pathways.labels import JOB_SET, REPLICATED_JOB
+from rehearsal.kubernetes import trouble
+from rehearsal.kubernetes.api import Api, ApiError, UnreachableError
+from rehearsal.standins.worker import REGISTERED
+
+Json = dict[str, Any]
+_MOST = 6
+_TIME = re.compile(r"^\d\d:\d\d:\d\d ")
+
+
+def told(api: Api, namespace: str, client: str, job_set: str = "") -> str:
+    """The same as `of`, to be put below what went wrong; empty where there is nothing to tell."""
+    lines = of(api, namespace, client, job_set)
+    return "\n  ".join(["\nOf the servers:", *lines]) if lines else ""
+
+
+def of(api: Api, namespace: str, client: str, job_set: str = "") -> list[str]:
+    """A line for each server of the head, one for workers that said the same and have not registered, and one for
+    each job that the API server lets create no pods.
+
+    `client` is the container of which one knows already what it said. Without a JobSet those of all are meant.
+    """
+    selector = f"{JOB_SET}={job_set}" if job_set else JOB_SET
+    said: dict[str, list[str]] = {}
+    refused: list[str] = []
+    with suppress(ApiError, UnreachableError):
+        for pod in api.items(trouble.within(trouble.PODS, namespace), labelSelector=selector):
+            name = pod["metadata"]["name"]
+            for container in _servers(pod):
+                if container == client:
+                    continue
+                line = _last(api, f"/api/v1/namespaces/{namespace}/pods/{name}/log", container)
+                if line and REGISTERED not in line:
+                    said.setdefault(f"{container} of {{}}: {line}", []).append(name)
+        job_sets = trouble.defined(api, trouble.within(trouble.JOB_SETS, namespace))
+        refused = [each.what for each in trouble.refused(api, job_sets, namespace)]
+    lines = [text.replace("{}", _pods(pods), 1) for text, pods in said.items()]
+    return [*lines[:_MOST], *refused[:_MOST]]
+
+
+def _servers(pod: Json) -> Iterator[str]:
+    """Those of a pod that speak of slices."""
+    spec = pod["spec"]
+    worker = pod["metadata"]["labels"].get(REPLICATED_JOB) != names.HEAD_JOB
+    for container in [*(() if worker else spec.get("initContainers") or ()), *spec["containers"]]:
+        yield container["name"]
+
+
+def _last(api: Api, path: str, container: str) -> str:
+    try:
+        lines = api.text(path, container=container).splitlines()
+    except (ApiError, UnreachableError):
+        return ""  # it has not started
+    return _TIME.sub("", lines[-1]) if lines else ""
+
+
+def _pods(found: list[str]) -> str:
+    return f"pod {found[0]}" if len(found) == 1 else f"{count(len(found), 'pod')} ({found[0]} and others)"
