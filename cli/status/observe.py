@@ -52,11 +52,12 @@ def observe(google: Google, plan: Plan) -> Snapshot:
         nodes = pool.submit(_seen, snapshot, "nodes", lambda: deployed.kubernetes.items("/api/v1/nodes"), None)
         job = pool.submit(_seen, snapshot, "the JobSet", lambda: _job_set(deployed), None)
         pods = pool.submit(_seen, snapshot, "pods", deployed.pods, [])
-        refused = pool.submit(_seen, snapshot, "pods that are refused", lambda: _refused(deployed), [])
         admission = pool.submit(_seen, snapshot, "Kueue", lambda: _admission(deployed), None)
         clients = pool.submit(_seen, snapshot, "the proxies of clients", lambda: _clients(deployed), None)
         address = pool.submit(_seen, snapshot, "the load balancer", lambda: _proxy_address(deployed), None)
-        snapshot.job, found = job.result(), pods.result()
+        made = job.result()
+        refused = pool.submit(_seen, snapshot, "pods that are refused", lambda: _refused(deployed, made), [])
+        snapshot.job, found = _of_job_set(made) if made else None, pods.result()
         read = reading.read(deployed, found, reading.Wanted(since=_since(snapshot.job, found), tail=LINES))
         snapshot.operations, snapshot.admission = operations.result(), admission.result()
         snapshot.refused, snapshot.clients = refused.result(), clients.result()
@@ -144,11 +145,12 @@ def _ready(node: Json) -> bool:
     return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
 
-def _job_set(deployed: Deployed) -> JobSet | None:
+def _job_set(deployed: Deployed) -> Json | None:
     path = f"/apis/{jobset.API_VERSION}/namespaces/{deployed.namespace}/jobsets/{deployed.plan.settings.workload.name}"
-    found = deployed.kubernetes.get(path)
-    if found is None:
-        return None
+    return deployed.kubernetes.get(path)
+
+
+def _of_job_set(found: Json) -> JobSet:
     status = found.get("status", {})
     return JobSet(
         restarts=status.get("restarts", 0),
@@ -163,16 +165,14 @@ def _job_set(deployed: Deployed) -> JobSet | None:
     )
 
 
-def _refused(deployed: Deployed) -> list[RefusedPods]:
-    here, name = deployed.namespace, deployed.plan.settings.workload.name
+def _refused(deployed: Deployed, job_set: Json | None) -> list[RefusedPods]:
+    here = deployed.namespace
     jobs = deployed.kubernetes.items(f"/apis/batch/v1/namespaces/{here}/jobs", labelSelector=deployed.selector)
-    named = {"fieldSelector": f"metadata.name={name}"}
-    job_sets = deployed.kubernetes.items(f"/apis/{jobset.API_VERSION}/namespaces/{here}/jobsets", **named)
     about = {"fieldSelector": "involvedObject.kind!=Pod"}
     events = deployed.kubernetes.items(f"/api/v1/namespaces/{here}/events", **about)
     return [
         RefusedPods(f"{each.kind} {each.name}", each.lacks, each.message, each.fix)
-        for each in refusals.find(jobs, job_sets, events)
+        for each in refusals.find(jobs, [job_set] if job_set else [], events)
     ]
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from cli.status.diagnoses import DIAGNOSES
+from pathways import names
+from pathways.labels import REPLICATED_JOB
 from tests.rehearsal.dayafter.conftest import Commands, ids, well
 
 pytestmark = pytest.mark.extended
@@ -102,7 +104,7 @@ def test_what_somebody_removed_is_missing(commands: Commands) -> None:
 
 @pytest.mark.usefixtures("mended")
 def test_a_head_that_ends_with_an_error_fails_the_job_set(commands: Commands) -> None:
-    heads = {"labelSelector": "jobset.sigs.k8s.io/replicatedjob-name=pathways-head"}
+    heads = {"labelSelector": f"{REPLICATED_JOB}={names.HEAD_JOB}"}
     with commands.kubernetes() as api:
 
         def failed(status: dict[str, Any]) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from pathways.labels import JOB_SET
 from rehearsal.kubernetes.api import Api
 
 Json = dict[str, Any]
@@ -44,7 +45,7 @@ def _webhooks(kind: str, verb: str) -> Json:
     """What the chart registers: JobSets, and the pods of JobSets."""
     jobsets = _webhook(f"/{verb}-jobset-x-k8s-io-v1alpha2-jobset", "jobset.x-k8s.io", "v1alpha2", "jobsets")
     pods = _webhook(f"/{verb}--v1-pod", "", "v1", "pods")
-    pods["objectSelector"] = {"matchExpressions": [{"key": "jobset.sigs.k8s.io/jobset-name", "operator": "Exists"}]}
+    pods["objectSelector"] = {"matchExpressions": [{"key": JOB_SET, "operator": "Exists"}]}
     title = f"{kind.capitalize()}WebhookConfiguration"
     name = f"jobset-{kind}-webhook-configuration"
     return _named("admissionregistration.k8s.io/v1", title, name) | {"webhooks": [jobsets, pods]}

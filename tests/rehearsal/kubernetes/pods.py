@@ -9,6 +9,7 @@ from typing import Any
 from kubernetes import client
 from kubernetes.stream import stream
 
+from pathways.labels import JOB_SET
 from rehearsal import view
 from rehearsal.kubernetes.api import Api
 from tests.rehearsal.conftest import Rehearsal
@@ -65,7 +66,7 @@ class Pods:
             time.sleep(0.5)
 
     def all_ready(self) -> bool:
-        pods = self.api.items("/api/v1/namespaces/default/pods", labelSelector="jobset.sigs.k8s.io/jobset-name")
+        pods = self.api.items("/api/v1/namespaces/default/pods", labelSelector=JOB_SET)
         return bool(pods) and all(_ready(pod) for pod in pods)
 
     def restarts(self) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
+from pathways.labels import JOB_SET
 from rehearsal.errors import RehearsalError
 from rehearsal.home import Home
 from rehearsal.kubernetes.api import Api, ApiError
@@ -152,7 +153,7 @@ def until(condition: Callable[[], Any], seconds: float = 120) -> Any:
 
 
 def running(api: Api, name: str) -> list[Json]:
-    pods = api.items("/api/v1/namespaces/default/pods", labelSelector=f"jobset.sigs.k8s.io/jobset-name={name}")
+    pods = api.items("/api/v1/namespaces/default/pods", labelSelector=f"{JOB_SET}={name}")
     return [pod for pod in pods if pod["status"].get("phase") == "Running"]
 
 
