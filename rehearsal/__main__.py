@@ -20,6 +20,7 @@ from rehearsal import faults, pods, view
 from rehearsal.client import ENVIRONMENT
 from rehearsal.errors import RehearsalError
 from rehearsal.home import Home
+from rehearsal.kubernetes import trouble
 from rehearsal.project import StackFile, needs, on_director, protected, tpu_vms
 from rehearsal.pulumi import Stack
 from rehearsal.session import Session
@@ -269,7 +270,8 @@ def _show(session: Session, target: Stack) -> dict[str, Any]:
         if cluster["name"] == outputs["clusterName"]:
             view.write_kubeconfig(session, cluster, session.home.root / "kubeconfig")
             namespace, _, job_set = outputs["jobSet"].partition("/")
-            view.show(console, outputs, view.pods(view.api(session, cluster), namespace, job_set))
+            with view.api(session, cluster) as api:
+                view.show(console, outputs, view.pods(api, namespace, job_set), trouble.refused(api, namespace))
     return outputs
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,8 +90,10 @@ def pods(api: Api, namespace: str, job_set: str) -> list[Pod]:
     return sorted(found, key=lambda pod: (pod.job, pod.index, pod.position))
 
 
-def show(console: Console, outputs: Mapping[str, Any], running: list[Pod]) -> None:
-    """Print what a stack amounts to and where each pod runs."""
+def show(
+    console: Console, outputs: Mapping[str, Any], running: list[Pod], refused: Iterable[trouble.Trouble] = ()
+) -> None:
+    """Print what a stack amounts to and where each pod runs; `refused`: jobs whose pods the API server refuses."""
     slices, vms = outputs["slices"], outputs["vmsPerSlice"]
     console.print(
         f"\n[bold]{outputs['jobSet']}[/] on {outputs['clusterName']}: {slices} slices of {outputs['instanceType']}, "
@@ -120,7 +122,7 @@ def show(console: Console, outputs: Mapping[str, Any], running: list[Pod]) -> No
         rest = [pod for key, members in groups.items() if key not in shown for pod in members]
         up = sum(pod.phase == "Running" for pod in rest)
         console.print(f"… and {len(groups) - len(shown)} more jobs: {up} of their {len(rest)} pods are Running")
-    for each in [each for pod in running for each in pod.troubles][:_MOST_TROUBLES]:
+    for each in [*refused, *(each for pod in running for each in pod.troubles)][:_MOST_TROUBLES]:
         console.print(f"[red]{escape(str(each))}[/]", soft_wrap=True, highlight=False)
     for what, key in [
         ("proxy", "proxyAddress"),

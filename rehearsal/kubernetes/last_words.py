@@ -43,8 +43,7 @@ def of(api: Api, namespace: str, client: str, job_set: str = "") -> list[str]:
                 line = _last(api, f"/api/v1/namespaces/{namespace}/pods/{name}/log", container)
                 if line and REGISTERED not in line:
                     said.setdefault(f"{container} of {{}}: {line}", []).append(name)
-        job_sets = trouble.defined(api, trouble.within(trouble.JOB_SETS, namespace))
-        refused = [each.what for each in trouble.refused(api, job_sets, namespace)]
+        refused = [each.what for each in trouble.refused(api, namespace)]
     lines = [text.replace("{}", _pods(pods), 1) for text, pods in said.items()]
     return [*lines[:_MOST], *refused[:_MOST]]
 

@@ -132,7 +132,7 @@ class Watcher:
         pods = self.api.items(PODS, labelSelector=JOB_SET)
         job_sets = defined(self.api, JOB_SETS)
         found = [trouble for pod in pods for trouble in of_pod(pod)]
-        found = [*found, *refused(self.api, job_sets)] or of_job_sets(job_sets)
+        found = [*found, *refused(self.api, job_sets=job_sets)] or of_job_sets(job_sets)
         return found or of_workloads(defined(self.api, WORKLOADS))
 
 
@@ -150,8 +150,13 @@ def defined(api: Api, collection: str) -> list[Json]:
         return []  # its controller is not installed yet, or not at all
 
 
-def refused(api: Api, job_sets: list[Json], namespace: str = "") -> list[Trouble]:
-    """Jobs and JobSets, of one namespace or of all, that the API server lets create nothing."""
+def refused(api: Api, namespace: str = "", job_sets: list[Json] | None = None) -> list[Trouble]:
+    """Jobs and JobSets, of one namespace or of all, that the API server lets create nothing.
+
+    `job_sets` are those of it, where whoever asks knows them.
+    """
+    if job_sets is None:
+        job_sets = defined(api, within(JOB_SETS, namespace))
 
     jobs = api.items(within(JOBS, namespace), labelSelector=JOB_SET)
     events = api.items(within(EVENTS, namespace), fieldSelector=_OF_JOBS)

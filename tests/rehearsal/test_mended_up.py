@@ -28,6 +28,7 @@ def test_an_up_names_the_job_whose_pods_are_refused_and_the_next_one_goes_on(reh
     said = rehearsal.run("up", changed, expect=1)
     assert "error: Job pathways-pathways-head-0 lacks 1 of 1 pod, which the API server refuses: " in said
     assert "exceeded quota: rehearsal-no-pods" in said and "fix: kubectl describe resourcequota -n default" in said
+    assert "Job pathways-pathways-head-0 lacks 1 of 1 pod" in rehearsal.run("status", changed)
 
     faults.switch(rehearsal.session(), "pod-quota", on=False)
     assert "devices     32 devices in 2 slices" in rehearsal.run("up", changed)
