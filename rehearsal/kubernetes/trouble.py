@@ -20,6 +20,7 @@ JOBS = "/apis/batch/v1/jobs"
 EVENTS = "/api/v1/events"
 _OF_JOBS = "involvedObject.kind!=Pod,involvedObject.kind!=Node"
 JOB_SETS = "/apis/jobset.x-k8s.io/v1alpha2/jobsets"
+CLUSTER_QUEUES = f"/apis/{kueue.API_VERSION}/clusterqueues"
 WORKLOADS = f"/apis/{kueue.API_VERSION}/workloads"
 # Restarts that are no accident: a worker may well start before what it asks for.
 RESTARTS = 2
@@ -133,7 +134,7 @@ class Watcher:
         job_sets = defined(self.api, JOB_SETS)
         found = [trouble for pod in pods for trouble in of_pod(pod)]
         found = [*found, *refused(self.api, job_sets=job_sets)] or of_job_sets(job_sets)
-        return found or of_workloads(defined(self.api, WORKLOADS))
+        return found or of_workloads(defined(self.api, WORKLOADS), defined(self.api, CLUSTER_QUEUES))
 
 
 def within(collection: str, namespace: str) -> str:
@@ -176,15 +177,27 @@ def of_job_sets(job_sets: Iterable[Json]) -> list[Trouble]:
     ]
 
 
-def of_workloads(workloads: Iterable[Json]) -> list[Trouble]:
-    """JobSets to which Kueue gives no quota, and so no pods."""
+def of_workloads(workloads: Iterable[Json], cluster_queues: Iterable[Json] = ()) -> list[Trouble]:
+    """JobSets to which Kueue gives no quota, and so no pods, with what is the matter with their ClusterQueue."""
+    inactive = {
+        item["metadata"]["name"]: condition.get("message", "")
+        for item in cluster_queues
+        for condition in item.get("status", {}).get("conditions") or ()
+        if condition["type"] == "Active" and condition["status"] == "False"
+    }
+
+    def told(message: str) -> str:
+        return " ".join(
+            [message, *(f"({why})" for name, why in inactive.items() if f"ClusterQueue {name} " in message)]
+        )
+
     return [
         Trouble(
             item["metadata"]["namespace"],
             owner["name"],
             "",
             "queued",
-            f"JobSet {owner['name']} waits in Kueue's queue {item['spec'].get('queueName')}: {condition.get('message')}",
+            f"JobSet {owner['name']} waits in Kueue's queue {item['spec'].get('queueName')}: {told(condition.get('message', ''))}",
         )
         for item in workloads
         for owner in item["metadata"].get("ownerReferences") or ()

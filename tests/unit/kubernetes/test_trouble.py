@@ -166,18 +166,34 @@ def test_a_job_whose_pods_are_refused_is_told_once_that_has_lasted_with_what_men
     assert watcher.look() == []
 
 
-def test_a_job_set_that_kueue_does_not_admit_is_told_with_kueues_reason() -> None:
-    now = [0.0]
-    condition = {"type": "QuotaReserved", "status": "False", "message": "LocalQueue prod doesn't exist"}
-    workload = {
+def queued(message: str) -> Json:
+    """A JobSet that waits in Kueue's queue."""
+    return {
         "metadata": {
             "name": "jobset-pathways-1a2b3",
             "namespace": "default",
             "ownerReferences": [{"name": "pathways"}],
         },
         "spec": {"queueName": "prod"},
-        "status": {"conditions": [condition]},
+        "status": {"conditions": [{"type": "QuotaReserved", "status": "False", "message": message}]},
     }
+
+
+def test_a_queue_that_is_inactive_is_told_with_its_reason() -> None:
+    missing = {"type": "Active", "status": "False", "message": "references missing ResourceFlavor(s): head-x"}
+    queues = [
+        {"metadata": {"name": name}, "status": {"conditions": [{**missing, "status": active}]}}
+        for name, active in (("prod", "False"), ("dev", "True"))
+    ]
+    [found] = trouble.of_workloads([queued("ClusterQueue prod is inactive")], queues)
+    assert str(found).endswith("ClusterQueue prod is inactive (references missing ResourceFlavor(s): head-x)")
+    [found] = trouble.of_workloads([queued("ClusterQueue dev is inactive")], queues)
+    assert str(found).endswith("ClusterQueue dev is inactive")
+
+
+def test_a_job_set_that_kueue_does_not_admit_is_told_with_kueues_reason() -> None:
+    now = [0.0]
+    workload = queued("LocalQueue prod doesn't exist")
     api, watcher = watched(lambda: now[0])
     assert watcher.look() == []
     api.objects[f"{trouble.WORKLOADS}/jobset-pathways-1a2b3"] = workload
