@@ -8,12 +8,20 @@ from contextlib import suppress
 
 import psutil
 
+from pathways.labels import JOB_SET
 from tests.rehearsal.mutation.lanes import Json, Lane, is_ready
 from tests.rehearsal.mutation.mutants import Mutant
 from tests.rehearsal.mutation.uses import local
 
 SECONDS, COUNTED_SECONDS = 60.0, 10.0
 WORKER, WORKERS, HEAD, PROXY = "a worker", "workers, as often as their Job allows", "the head", "the client's proxy"
+# What decides what happens then.
+DECIDES = {
+    WORKER: "its restartPolicy",
+    WORKERS: "the worker's restartPolicy and backoffLimit, and failurePolicy.maxRestarts",
+    HEAD: "the head's restartPolicy and backoffLimit, and failurePolicy.maxRestarts",
+    PROXY: "its Job's restartPolicy and backoffLimit",
+}
 # Which servers end, by what is changed.
 CONCERNED = {
     r"^worker\.restartPolicy ": WORKER,
@@ -37,7 +45,7 @@ def outcome(lane: Lane, what: str) -> str:
     if what == HEAD:
         [pod] = lane.pods(**{"replicatedjob-name": "pathways-head"})
         return _end(lane, pod)
-    [pod] = [pod for pod in lane.pods() if "jobset.sigs.k8s.io/jobset-name" not in pod["metadata"]["labels"]]
+    [pod] = [pod for pod in lane.pods() if JOB_SET not in pod["metadata"]["labels"]]
     return _end(lane, pod)
 
 

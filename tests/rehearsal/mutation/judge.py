@@ -46,7 +46,10 @@ class Judge:
             said, expected = failures.outcome(lane, what), self._expected(variant, what)
             if said == expected:
                 return SURVIVED
-            return Verdict("a later failure", f"after the end of {what}: {said}; unchanged: {expected}")
+            return Verdict(
+                "a later failure",
+                f"after the end of {what}: {said}, not as before: {expected}; {failures.DECIDES[what]} decide that",
+            )
 
     def _expected(self, variant: Variant, what: str) -> str:
         """What comes of a failure in a stack without a change."""

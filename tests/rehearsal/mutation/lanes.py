@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from pathways import containers, kueue
-from rehearsal.kubernetes import trouble
+from rehearsal.kubernetes import last_words, trouble
 from rehearsal.kubernetes.api import Api, ApiError
+from rehearsal.pods import CLIENT
 from tests.rehearsal.mutation.mutants import Manifests
 from tests.rehearsal.mutation.variants import Variant, devices
 
 Json = dict[str, Any]
 # How long (seconds) what may pass must last here, where nothing else is to happen in the cluster.
-PATIENCE = {"waiting": 4.0, "unschedulable": 10.0, "queued": 10.0}
+PATIENCE = {"waiting": 4.0, "initializing": 10.0, "unschedulable": 10.0, "queued": 10.0, "refused": 20.0}
 READY_SECONDS = 60.0
 COLLECTIONS = {
     "JobSet": "/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets",
@@ -36,10 +37,14 @@ COLLECTIONS = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of manifests: what noticed them, with what words; `by` is empty where nothing did."""
+    """What became of manifests: what noticed them, with what words; `by` is empty where nothing did.
+
+    `servers`: what they said last, where a client has no use of them.
+    """
 
     by: str
     message: str
+    servers: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -107,8 +112,10 @@ class Lane:
         while True:
             now = time.monotonic()
             found = [each for pod in self.pods() for each in trouble.of_pod(pod)]
+            found += trouble.refused(self.api, self.namespace)
             if self._queued:
-                found += trouble.of_workloads(self.api.items(self.collection("Workload")))
+                workloads, queues = (self.api.items(self.collection(kind)) for kind in ("Workload", "ClusterQueue"))
+                found += trouble.of_workloads(workloads, queues)
             since = {each.key: since.get(each.key, now) for each in found}
             if not patient and (
                 lasting := [each for each in found if now - since[each.key] >= PATIENCE.get(each.kind, 0.0)]
@@ -188,13 +195,27 @@ class Lane:
         if made["kind"] == "LocalQueue":
             made["spec"]["clusterQueue"] += f"-{self.namespace}"
 
+    def _job_names(self) -> list[str]:
+        return [job["name"] for job in self.variant.manifests["JobSet"]["spec"]["replicatedJobs"]]
+
+    def last_words(self) -> tuple[str, ...]:
+        """What the servers said last."""
+        return tuple(last_words.of(self.api, self.namespace, CLIENT))
+
     def _why(self) -> str:
         """What the cluster says of pods that do not come."""
+        ready = {each["name"]: each["ready"] for each in self.status().get("replicatedJobsStatus") or ()}
+        jobs = [
+            f"{ready.get(job['name'], 0)} of {job['replicas']} jobs of {job['name']} are ready"
+            for job in self.variant.manifests["JobSet"]["spec"]["replicatedJobs"]
+            if ready.get(job["name"]) != job["replicas"]
+        ]
+        jobs += [f"replicated job {name} is another" for name in ready if name not in self._job_names()]
         waiting = [pod["metadata"]["name"] for pod in self.pods() if not is_ready(pod)]
         said = [each.get("message", "") for each in self.status().get("conditions") or ()]
         events = self.api.items(f"/api/v1/namespaces/{self.namespace}/events")
         warnings = dict.fromkeys(event["message"] for event in events if event.get("type") == "Warning")
-        return ", ".join([*waiting, *said, *warnings]) or "nobody says why"
+        return ", ".join([*jobs, *waiting, *said, *warnings]) or "nobody says why"
 
 
 def is_ready(pod: Json) -> bool:

@@ -81,8 +81,13 @@ class Mutant:
         return self.where.replace("initContainers", "containers"), self.change
 
     def named_in(self, message: str) -> bool:
-        """Whether a message names what was changed."""
-        return any(word in message for word in self.words)
+        """Whether a message names what was changed, in whole words."""
+        return self.position_in(message) >= 0
+
+    def position_in(self, message: str) -> int:
+        """Where in a message it is named first, in characters; -1 where it is not."""
+        found = [re.search(rf"(?<!\w){re.escape(word)}(?!\w)", message) for word in self.words]
+        return min((each.start() for each in found if each), default=-1)
 
     def of(self, manifests: Manifests) -> dict[str, Json]:
         """The manifests with the change."""
@@ -207,6 +212,8 @@ def _words(manifest: Json, path: Path, value: Any) -> tuple[str, ...]:
         users = [each["name"] for each in container["env"] if f"$({name})" in each.get("value", "")]
         flags = [each[2:].partition("=")[0] for each in container.get("args", []) if f"$({name})" in each]
         return (name, *users, *flags)
+    if "replicatedJobs" in path[-3:] and path[-1] == "name":
+        return ("replicatedJob", "replicated job")
     fields = dict.fromkeys(key for key in path if isinstance(key, str))
     aliases = dict.fromkeys(word for field in fields for word in ALIASES.get(field, ()))
     return (_field(path), *aliases)
@@ -216,6 +223,8 @@ def _values(path: Path, before: Any, after: Any) -> list[str]:
     """Values that name a field as well as its name does: ports, and those that are no plain word or number."""
     if _field(path) in ("port", "targetPort"):
         return [str(before), str(after)]
+    if str(after).endswith("-x") or _field(path) == "protocol":
+        return [str(after)]
     given = [str(each).partition("=")[2] for each in (before, after) if str(each).startswith("--")]
     ports = [found[1] for each in (before, after) if (found := re.search(r"[:=](\d{5})$", str(each)))]
     return ports + [each for each in given[1:] if ":" in each and "$" not in each]
@@ -237,7 +246,11 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "parallelism": ("slices are ready",),
     "dnsPolicy": ("cannot be resolved",),
     "suspend": ("suspended",),
-    "containerPort": ("Port",),
+    "ports": ("container's ports", "hostPort"),
+    "volumeMounts": ("no volume of this container",),
+    "onExitCodes": ("exit code", "podFailurePolicy"),
+    "podFailurePolicy": ("podFailurePolicy",),
+    "failurePolicy": ("failurePolicy",),
     "image": ("image tag", "no program in place of image"),
     "emptyDir": ("no volume of this container",),
     "matchLabels": ("podSelector",),

@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 
-from pathways import containers
+from pathways import containers, names
+from pathways.labels import JOB_SET
 from rehearsal.client import CHECK, ENVIRONMENT
 from rehearsal.errors import RehearsalError
 from rehearsal.home import CHECKOUT
@@ -16,6 +18,7 @@ from rehearsal.kubernetes.agent.addresses import FILE, standing_for
 from tests.rehearsal.mutation.lanes import SURVIVED, Json, Lane, Verdict
 
 CLIENT = "client"
+_DECIDES = "By failurePolicy.rules and the head's podFailurePolicy this exit code ends the JobSet"
 CLIENT_SECONDS = 90.0
 ELASTIC_CLIENT = CHECKOUT / "tests" / "rehearsal" / "kubernetes" / "elastic_client.py"
 
@@ -28,12 +31,17 @@ def inside(lane: Lane) -> Verdict:
 
 def own(lane: Lane) -> Verdict:
     """By the client in the head's pod, whose end is the JobSet's."""
-    return lane.wait(lane.over, CLIENT_SECONDS) or _as_expected(lane, ("Completed", 0))
+    found = lane.wait(lane.over, CLIENT_SECONDS) or _as_expected(lane, ("Completed", 0))
+    times = lane.status("Job", f"{lane.job_set}-{names.HEAD_JOB}-0").get("succeeded", 0)
+    if found.failed or times == 1:
+        return found
+    return Verdict("the JobSet", f"the client has run {times} times: by completions of {names.HEAD_JOB}'s job")
 
 
 def fatal(lane: Lane) -> Verdict:
     """By a client that fails in a way that no restart mends."""
-    return lane.wait(lane.over, CLIENT_SECONDS, patient=True) or _as_expected(lane, ("Failed", 0))
+    found = lane.wait(lane.over, CLIENT_SECONDS, patient=True) or _as_expected(lane, ("Failed", 0))
+    return replace(found, message=f"{_DECIDES}: {found.message}") if found.failed else found
 
 
 def _as_expected(lane: Lane, expected: tuple[str, int]) -> Verdict:
@@ -91,7 +99,7 @@ def balancer(lane: Lane) -> Verdict:
 
 def proxy(lane: Lane) -> Verdict:
     """Through the proxy that a client of a shared service brings."""
-    [pod] = [pod for pod in lane.pods() if "jobset.sigs.k8s.io/jobset-name" not in pod["metadata"]["labels"]]
+    [pod] = [pod for pod in lane.pods() if JOB_SET not in pod["metadata"]["labels"]]
     return _from_here(lane, local(lane, pod))
 
 
@@ -113,7 +121,9 @@ def use(lane: Lane) -> Verdict:
         return found
     if lane.variant.use not in BRIEF and (found := lane.wait(lane.ready)):
         return found
-    return USES[lane.variant.use](lane)
+    found = USES[lane.variant.use](lane)
+    # As `make up` does where its client has failed.
+    return replace(found, servers=lane.last_words()) if found.failed else found
 
 
 def _expected(lane: Lane) -> list[str]:

@@ -50,7 +50,6 @@ SURVIVORS = {
     "start_pathways.sh --requeue": _DEFAULT,
     "start_pathways.sh --open-mode": _LOG,
     "start_pathways.sh submit_workers --job-name": "Used to find the array again when the service itself is restarted.",
-    "start_pathways.sh XCLOUD_ENVIRONMENT": "Read by parts of the client that talk to the real proxy only.",
     "run_worker_slice.sh --exclusive": _DEFAULT,
     "run_worker_slice.sh --requeue": _DEFAULT,
     "run_worker_slice.sh --open-mode": _LOG,
@@ -59,7 +58,6 @@ SURVIVORS = {
     "run_worker_slice.sh srun --nodes": _SRUN,
     "run_worker_slice.sh srun --ntasks-per-node": _SRUN,
     "run_worker.sh MEGASCALE_GRPC_ENABLE_XOR_TRACER": _LIBTPU,
-    "run_worker.sh XCLOUD_ENVIRONMENT": _LIBTPU,
     "run_worker.sh TPU_MIN_LOG_LEVEL": _LIBTPU,
     "run_worker.sh TF_CPP_MIN_LOG_LEVEL": _LIBTPU,
     "run_worker.sh --server_port": "A worker tells the resource manager where it listens; the firewall's two ports are"
