@@ -36,9 +36,9 @@ _WAITING = {"ErrImagePull", "ImagePullBackOff", "CreateContainerConfigError", "C
 class Trouble:
     """Something that keeps a pod, or one container of it, from running.
 
-    `kind` is ended, waiting, initializing, unschedulable or rejected (by its node); `said` is the end of the container's log. `name` is
-    the pod's; where there is none, that of a Job or JobSet whose pods or jobs are refused, or of a JobSet that failed or
-    that Kueue keeps queued.
+    `kind` is ended, waiting, initializing, unschedulable or rejected (by its node); `said` is the end of the
+    container's log. `name` is the pod's; where there is none, that of a Job or JobSet whose pods or jobs are refused,
+    or of a JobSet that failed or that Kueue keeps queued.
     """
 
     namespace: str
@@ -158,7 +158,6 @@ def refused(api: Api, namespace: str = "", job_sets: list[Json] | None = None) -
     """
     if job_sets is None:
         job_sets = defined(api, within(JOB_SETS, namespace))
-
     jobs = api.items(within(JOBS, namespace), labelSelector=JOB_SET)
     events = api.items(within(EVENTS, namespace), fieldSelector=_OF_JOBS)
     return [
@@ -186,10 +185,10 @@ def of_workloads(workloads: Iterable[Json], cluster_queues: Iterable[Json] = ())
         if condition["type"] == "Active" and condition["status"] == "False"
     }
 
-    def told(message: str) -> str:
-        return " ".join(
-            [message, *(f"({why})" for name, why in inactive.items() if f"ClusterQueue {name} " in message)]
-        )
+    def told(condition: Json) -> str:
+        message = condition.get("message", "")
+        why = [f" ({why})" for name, why in inactive.items() if f"ClusterQueue {name} " in message]
+        return f"{message}{''.join(why)}"
 
     return [
         Trouble(
@@ -197,7 +196,7 @@ def of_workloads(workloads: Iterable[Json], cluster_queues: Iterable[Json] = ())
             owner["name"],
             "",
             "queued",
-            f"JobSet {owner['name']} waits in Kueue's queue {item['spec'].get('queueName')}: {told(condition.get('message', ''))}",
+            f"JobSet {owner['name']} waits in Kueue's queue {item['spec'].get('queueName')}: {told(condition)}",
         )
         for item in workloads
         for owner in item["metadata"].get("ownerReferences") or ()
