@@ -24,6 +24,9 @@ DEPLOYMENTS = "/apis/apps/v1/deployments"
 RESTART_SECONDS = 1.0
 STOP_SECONDS = 5.0
 RECHECK_SECONDS = 5.0
+# For so long a program has to say that it is ready: JobSet begins with that before its webhooks answer, and a kubelet
+# would not ask so soon.
+HEALTHY_SECONDS = 1.0
 
 
 @dataclass
@@ -36,6 +39,15 @@ class _Running:
     ca: str | None
     process: Process
     started: float = field(default_factory=time.monotonic)
+    healthy_since: float | None = None
+
+    def is_healthy(self) -> bool:
+        """Whether it has said for a while that it is ready."""
+        if not _healthy(self.ports.health):
+            self.healthy_since = None
+            return False
+        self.healthy_since = self.healthy_since or time.monotonic()
+        return time.monotonic() - self.healthy_since >= HEALTHY_SECONDS
 
 
 class ControllerRunner:
@@ -110,7 +122,7 @@ class ControllerRunner:
         running = running or self._start(controller, services)
         if running and controller.makes_certificates:
             self._mount_certificate(running)
-        if running is None or not _healthy(running.ports.health):
+        if running is None or not running.is_healthy():
             return False
         self._announce(running, services, placed)
         return True

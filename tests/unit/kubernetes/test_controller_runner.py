@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from rehearsal.kubernetes import controller_runner
 from rehearsal.kubernetes.controller_runner import ControllerRunner
 from rehearsal.kubernetes.controllers import SERVING
 from tests.unit.kubernetes import samples
@@ -52,7 +53,8 @@ def cluster() -> FakeApi:
 
 
 @pytest.fixture
-def runner(cluster: FakeApi, tmp_path: Path) -> Iterator[ControllerRunner]:
+def runner(cluster: FakeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ControllerRunner]:
+    monkeypatch.setattr(controller_runner, "HEALTHY_SECONDS", 0.0)
     program = tmp_path / "jobset"
     program.write_text(STAND_IN)
     program.chmod(0o755)
@@ -95,6 +97,21 @@ def test_a_placed_deployment_gets_its_program_and_only_then_is_its_pod_ready(
     until(runner.step)
     assert cluster.objects[f"{PODS}/jobset-controller-1"]["metadata"]["annotations"][SERVING] == "true"
     assert isinstance(runner.resolve(SERVICE), int)
+
+
+def test_a_program_that_has_just_become_ready_is_not_called_yet(
+    runner: ControllerRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(controller_runner, "HEALTHY_SECONDS", 3600.0)
+
+    def says_it_is_ready() -> bool:
+        assert not runner.step()
+        return any(running.healthy_since for running in runner._running.values())
+
+    until(says_it_is_ready)
+    assert runner.resolve(SERVICE) is None
+    monkeypatch.setattr(controller_runner, "HEALTHY_SECONDS", 0.0)
+    assert runner.step()
 
 
 def test_the_program_acts_as_its_pods_service_account(runner: ControllerRunner, tmp_path: Path) -> None:
