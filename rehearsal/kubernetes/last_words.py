@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -34,26 +33,25 @@ def of(api: Api, namespace: str, client: str, job_set: str = "") -> list[str]:
     selector = f"{JOB_SET}={job_set}" if job_set else JOB_SET
     said: dict[str, list[str]] = {}
     refused: list[str] = []
+    pods = trouble.within(trouble.PODS, namespace)
     with suppress(ApiError, UnreachableError):
-        for pod in api.items(trouble.within(trouble.PODS, namespace), labelSelector=selector):
+        for pod in api.items(pods, labelSelector=selector):
             name = pod["metadata"]["name"]
-            for container in _servers(pod):
-                if container == client:
-                    continue
-                line = _last(api, f"/api/v1/namespaces/{namespace}/pods/{name}/log", container)
+            for container in _servers(pod, client):
+                line = _last(api, f"{pods}/{name}/log", container)
                 if line and REGISTERED not in line:
                     said.setdefault(f"{container} of {{}}: {line}", []).append(name)
         refused = [each.what for each in trouble.refused(api, namespace)]
-    lines = [text.replace("{}", _pods(pods), 1) for text, pods in said.items()]
+    lines = [text.replace("{}", _pods(found), 1) for text, found in said.items()]
     return [*lines[:_MOST], *refused[:_MOST]]
 
 
-def _servers(pod: Json) -> Iterator[str]:
-    """Those of a pod that speak of slices."""
+def _servers(pod: Json, client: str) -> list[str]:
+    """The containers of a pod that speak of slices."""
     spec = pod["spec"]
-    worker = pod["metadata"]["labels"].get(REPLICATED_JOB) != names.HEAD_JOB
-    for container in [*(() if worker else spec.get("initContainers") or ()), *spec["containers"]]:
-        yield container["name"]
+    head = pod["metadata"]["labels"].get(REPLICATED_JOB) == names.HEAD_JOB
+    containers = [*((spec.get("initContainers") or ()) if head else ()), *spec["containers"]]
+    return [each["name"] for each in containers if each["name"] != client]
 
 
 def _last(api: Api, path: str, container: str) -> str:

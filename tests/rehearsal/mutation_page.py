@@ -13,6 +13,8 @@ Table = Mapping[Row, str]
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "mutations.md"
 NOTHING = "*nothing*: "
 """Begins what stands in place of a message, before the reason why nobody notices."""
+NOT_NAMED = "(not named) "
+"""Stands before a message that does not name what was changed."""
 # What a cell has room for (characters).
 MOST = 240
 _HEAD = f"""# What a rehearsal notices

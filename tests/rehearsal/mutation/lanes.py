@@ -195,9 +195,6 @@ class Lane:
         if made["kind"] == "LocalQueue":
             made["spec"]["clusterQueue"] += f"-{self.namespace}"
 
-    def _job_names(self) -> list[str]:
-        return [job["name"] for job in self.variant.manifests["JobSet"]["spec"]["replicatedJobs"]]
-
     def last_words(self) -> tuple[str, ...]:
         """What the servers said last."""
         return tuple(last_words.of(self.api, self.namespace, CLIENT))
@@ -205,17 +202,19 @@ class Lane:
     def _why(self) -> str:
         """What the cluster says of pods that do not come."""
         ready = {each["name"]: each["ready"] for each in self.status().get("replicatedJobsStatus") or ()}
-        jobs = [
-            f"{ready.get(job['name'], 0)} of {job['replicas']} jobs of {job['name']} are ready"
-            for job in self.variant.manifests["JobSet"]["spec"]["replicatedJobs"]
-            if ready.get(job["name"]) != job["replicas"]
+        jobs = self.variant.manifests["JobSet"]["spec"]["replicatedJobs"]
+        wanted = {job["name"]: job["replicas"] for job in jobs}
+        unready = [
+            f"{ready.get(name, 0)} of {replicas} jobs of {name} are ready"
+            for name, replicas in wanted.items()
+            if ready.get(name) != replicas
         ]
-        jobs += [f"replicated job {name} is another" for name in ready if name not in self._job_names()]
+        strange = [f"replicated job {name} is another" for name in ready if name not in wanted]
         waiting = [pod["metadata"]["name"] for pod in self.pods() if not is_ready(pod)]
         said = [each.get("message", "") for each in self.status().get("conditions") or ()]
         events = self.api.items(f"/api/v1/namespaces/{self.namespace}/events")
         warnings = dict.fromkeys(event["message"] for event in events if event.get("type") == "Warning")
-        return ", ".join([*jobs, *waiting, *said, *warnings]) or "nobody says why"
+        return ", ".join([*unready, *strange, *waiting, *said, *warnings]) or "nobody says why"
 
 
 def is_ready(pod: Json) -> bool:

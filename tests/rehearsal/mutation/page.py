@@ -16,7 +16,6 @@ TITLE = "GKE"
 BUCKET = "Scratch bucket"
 # How much of a long text's beginning is shown (characters), and of what is before the words that count.
 _BEGINNING, _BEFORE = 90, 40
-NOT_NAMED = "(not named) "
 # All that the page has.
 HEADINGS = (*(variant.name for variant in (*VARIANTS, QUEUED)), BUCKET)
 _INTRODUCTION = """{score} The stacks have two slices of v6e 2x4; each table has what the ones before it do not. Of
@@ -47,7 +46,7 @@ def told(mutant: Mutant, verdict: Verdict) -> str:
     # The servers are quoted only where they name what the client does not.
     naming = [line for line in ("", *verdict.servers) if mutant.named_in(f"{verdict.message}\n{line}")]
     if not naming:
-        return f"{verdict.by}: {NOT_NAMED}{readable(verdict.message)}"
+        return f"{verdict.by}: {mutation_page.NOT_NAMED}{readable(verdict.message)}"
     return _telling(mutant, " ".join([f"{verdict.by}:", readable(verdict.message), readable(naming[0])]).strip())
 
 

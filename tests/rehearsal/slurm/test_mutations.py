@@ -163,7 +163,7 @@ def test_a_changed_value_is_named_or_explained(intact: Site, google: str, mutant
     message = trouble(intact, google, mutant)
     told = telling(message, mutant)
     if os.environ.get("UPDATE_GOLDEN"):
-        _write({mutant.key: told or f"not named: {' '.join(message.split()) or 'nothing'}"})
+        _write({mutant.key: told or f"{mutation_page.NOT_NAMED}{' '.join(message.split()) or 'nothing'}"})
     if mutant.where in SURVIVORS:
         assert message == "", "this is noticed, and needs no explanation any more"
     else:

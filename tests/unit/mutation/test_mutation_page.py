@@ -24,7 +24,7 @@ def test_the_tables_of_gke_stacks_have_every_change_of_theirs() -> None:
 
 def test_what_is_found_is_named() -> None:
     text = mutation_page.PAGE.read_text("utf-8")
-    assert page.NOT_NAMED not in text
+    assert mutation_page.NOT_NAMED not in text
 
 
 def test_what_passes_on_gke_has_the_reason_on_the_page_and_each_reason_is_needed() -> None:
